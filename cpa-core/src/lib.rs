@@ -1,1 +1,28 @@
-//! cpa-core
+// SPDX-License-Identifier: Apache-2.0
+//! Configurable program analysis: the interfaces of domains and refiners, and the algorithm that runs them.
+//!
+//! A domain implements [`Cpa`]; a [`Composite`] is put together from several at run time; [`algorithm::run`] explores the
+//! program with it and leaves an [`Arg`] behind. Nothing here knows any particular domain but the three that follow the
+//! control flow: [`LocationCpa`], [`CallstackCpa`] and [`LoopBoundCpa`].
+
+pub mod arg;
+pub mod ask;
+pub mod composite;
+pub mod cpa;
+pub mod cx;
+pub mod erased;
+mod program;
+pub mod refine;
+pub mod step;
+pub mod verdict;
+
+pub use crate::arg::{Arg, ArgId, ArgPath};
+pub use crate::ask::{Answer, Ask, Siblings};
+pub use crate::composite::{Composite, Precision, State};
+pub use crate::cpa::{Adjusted, At, Cpa, Merge, PartitionKey, Rank, Strengthened, Target};
+pub use crate::cx::{Budget, CancelToken, Cx, Progress, Stop, Unlimited};
+pub use crate::erased::{ComponentPrecision, ComponentState, Handle};
+pub use crate::program::Program;
+pub use crate::refine::{Counterexample, Cut, Forced, ForcedCovering, Refinement, Refiner, Strengthening};
+pub use crate::step::Step;
+pub use crate::verdict::{Assurance, Outcome, Reason, Verdict};

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The context that every operation gets first: budget, cancellation and progress reports.
+//!
+//! This crate reads no clock and no memory counter; the binaries bring a [`Budget`] that does.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::arg::ArgId;
+
+/// Why a computation ended before it had an answer.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Stop {
+    /// The time budget is used up.
+    #[error("the time limit was reached")]
+    Timeout,
+    /// The memory budget is used up.
+    #[error("the memory limit was reached")]
+    MemoryOut,
+    /// Somebody cancelled the run.
+    #[error("the run was cancelled")]
+    Cancelled,
+    /// A part of the analysis cannot go on, for a reason that is no fault of the tool.
+    #[error("the analysis gave up: {0}")]
+    GaveUp(String),
+    /// An invariant of the tool is broken; no verdict may be built on what was computed.
+    #[error("internal error: {0}")]
+    Internal(String),
+}
+
+/// How much time and memory is left.
+pub trait Budget {
+    /// Fails when the budget is used up. Called once per expanded state, so it must be cheap.
+    fn check(&self) -> Result<(), Stop>;
+    /// The time that is left, if it is limited.
+    fn remaining(&self) -> Option<Duration>;
+}
+
+/// A budget without limits, for tests and nested runs that are limited from outside.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unlimited;
+
+impl Budget for Unlimited {
+    fn check(&self) -> Result<(), Stop> {
+        Ok(())
+    }
+    fn remaining(&self) -> Option<Duration> {
+        None
+    }
+}
+
+/// A flag that tells a run, possibly in another thread, to end soon.
+#[derive(Clone, Debug, Default)]
+pub struct CancelToken(Arc<AtomicBool>);
+
+impl CancelToken {
+    /// A token that nobody has cancelled yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// Asks the run to end.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+    /// Whether somebody asked the run to end.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+    /// The shared flag itself, for a solver that polls it.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0)
+    }
+}
+
+/// What a run reports while it works.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Progress {
+    /// Another batch of states was expanded.
+    Explored {
+        /// States expanded so far in this exploration.
+        iterations: u64,
+        /// Nodes of the abstract reachability graph.
+        nodes: usize,
+        /// States that wait to be expanded.
+        waiting: usize,
+    },
+    /// A refinement ended.
+    Refined {
+        /// Its number, from 1.
+        number: u64,
+        /// The target state whose path was examined.
+        target: ArgId,
+        /// Which refiner answered, and what.
+        what: String,
+    },
+}
+
+type Listener = Box<dyn FnMut(&Progress)>;
+
+/// The context of a run.
+pub struct Cx {
+    budget: Box<dyn Budget>,
+    cancel: CancelToken,
+    listener: Option<Listener>,
+}
+
+impl Cx {
+    /// A context with the given limits.
+    pub fn new(budget: Box<dyn Budget>, cancel: CancelToken) -> Self {
+        Self { budget, cancel, listener: None }
+    }
+
+    /// A context without limits.
+    pub fn unlimited() -> Self {
+        Self::new(Box::new(Unlimited), CancelToken::new())
+    }
+
+    /// Sends progress reports to `listener` from now on.
+    pub fn on_progress(&mut self, listener: impl FnMut(&Progress) + 'static) {
+        self.listener = Some(Box::new(listener));
+    }
+
+    /// Fails when the run shall end: cancelled, or out of budget.
+    pub fn check(&self) -> Result<(), Stop> {
+        if self.cancel.is_cancelled() {
+            return Err(Stop::Cancelled);
+        }
+        self.budget.check()
+    }
+
+    /// The time that is left, if it is limited.
+    pub fn remaining(&self) -> Option<Duration> {
+        self.budget.remaining()
+    }
+
+    /// The token that cancels this run.
+    pub fn cancel_token(&self) -> &CancelToken {
+        &self.cancel
+    }
+
+    /// Reports progress to the listener, if there is one.
+    pub fn report(&mut self, progress: &Progress) {
+        if let Some(listener) = &mut self.listener {
+            listener(progress);
+        }
+    }
+}
+
+impl fmt::Debug for Cx {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cx").field("cancel", &self.cancel).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cancelled_run_ends() {
+        let cx = Cx::unlimited();
+        assert_eq!(cx.check(), Ok(()));
+        cx.cancel_token().clone().cancel();
+        assert_eq!(cx.check(), Err(Stop::Cancelled));
+    }
+}
