@@ -10,7 +10,7 @@ use std::fmt;
 use std::fmt::Write as _;
 
 use cfa::ids::NodeId;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::composite::{Precision, State};
 use crate::cpa::{PartitionKey, Rank, Target};
@@ -73,6 +73,7 @@ pub(crate) struct Node {
     pub(crate) precision: Precision,
     pub(crate) location: NodeId,
     pub(crate) target: Option<Target>,
+    pub(crate) coverable: bool,
     pub(crate) parents: Vec<(ArgId, Step)>,
     pub(crate) children: Vec<(ArgId, Step)>,
     pub(crate) covered_by: Option<ArgId>,
@@ -215,6 +216,13 @@ impl Arg {
         }
     }
 
+    /// Removes the edges to the remaining children of a node.
+    pub(crate) fn disconnect_children(&mut self, id: ArgId) {
+        for (child, step) in std::mem::take(&mut self.node_mut(id).children) {
+            self.node_mut(child).parents.retain(|&parent| parent != (id, step));
+        }
+    }
+
     /// All nodes that are reachable from the given ones along children, including these, ascending.
     pub fn reachable(&self, from: &[ArgId]) -> BTreeSet<ArgId> {
         self.closure(from, |node| &node.children)
@@ -238,20 +246,25 @@ impl Arg {
         seen
     }
 
-    /// Whether `to` is reachable from `from` along children. Walks up from `to`, because most nodes have few ancestors
-    /// that are younger than `from`.
+    /// Whether `to` is reachable from `from` along children. Searches from both ends in turn, so the cost is bounded by the
+    /// smaller side; either side alone can be most of the graph.
     pub fn is_reachable(&self, from: ArgId, to: ArgId) -> bool {
-        let mut seen = rustc_hash::FxHashSet::default();
-        let mut stack = vec![to];
-        while let Some(id) = stack.pop() {
-            if id == from {
-                return true;
-            }
-            if seen.insert(id) {
-                stack.extend(self.node(id).parents.iter().map(|&(parent, _)| parent));
+        let mut sides = [(from, to), (to, from)].map(|(start, goal)| {
+            let mut seen = FxHashSet::default();
+            seen.insert(start);
+            (vec![start], seen, goal)
+        });
+        loop {
+            for (index, (stack, seen, goal)) in sides.iter_mut().enumerate() {
+                let Some(id) = stack.pop() else { return false };
+                if id == *goal {
+                    return true;
+                }
+                let node = self.node(id);
+                let neighbours = if index == 0 { &node.children } else { &node.parents };
+                stack.extend(neighbours.iter().map(|&(neighbour, _)| neighbour).filter(|&other| seen.insert(other)));
             }
         }
-        false
     }
 
     /// A shortest path from the root to a node; among several the one along the oldest parents. Cycles do no harm.

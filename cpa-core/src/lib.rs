@@ -5,24 +5,38 @@
 //! program with it and leaves an [`Arg`] behind. Nothing here knows any particular domain but the three that follow the
 //! control flow: [`LocationCpa`], [`CallstackCpa`] and [`LoopBoundCpa`].
 
+pub mod algorithm;
 pub mod arg;
 pub mod ask;
+pub mod callstack;
 pub mod composite;
 pub mod cpa;
 pub mod cx;
 pub mod erased;
+pub mod exploration;
+pub mod location;
+pub mod loopbound;
 mod program;
+pub mod reached;
 pub mod refine;
 pub mod step;
 pub mod verdict;
+pub mod waitlist;
 
+pub use crate::algorithm::{Status, run};
 pub use crate::arg::{Arg, ArgId, ArgPath};
 pub use crate::ask::{Answer, Ask, Siblings};
+pub use crate::callstack::{Callstack, CallstackCpa};
 pub use crate::composite::{Composite, Precision, State};
 pub use crate::cpa::{Adjusted, At, Cpa, Merge, PartitionKey, Rank, Strengthened, Target};
 pub use crate::cx::{Budget, CancelToken, Cx, Progress, Stop, Unlimited};
 pub use crate::erased::{ComponentPrecision, ComponentState, Handle};
+pub use crate::exploration::{Exploration, Remerge, Statistics};
+pub use crate::location::{LocationCpa, LocationState};
+pub use crate::loopbound::{LoopBoundCpa, LoopCounters};
 pub use crate::program::Program;
+pub use crate::reached::Reached;
 pub use crate::refine::{Counterexample, Cut, Forced, ForcedCovering, Refinement, Refiner, Strengthening};
 pub use crate::step::Step;
 pub use crate::verdict::{Assurance, Outcome, Reason, Verdict};
+pub use crate::waitlist::{Bfs, Dfs, ReversePostOrder, Waitlist};

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The CPA++ algorithm: explores the abstract states of a composite, resumably.
+//!
+//! Follows *A Unifying View*, section 3.4, Algorithm 2, with these refinements that do not change what it computes: a
+//! state that was merged is not compared any further, because merge-agree makes the merged state stand for it; a node
+//! remembers which of its steps are left, so a resumed run repeats none; covered states are kept as leaves of the graph, so
+//! that they can be expanded when their covering breaks.
+
+use cfa::ids::NodeId;
+
+use crate::arg::{Arg, ArgId};
+use crate::composite::{Composite, Precision, State};
+use crate::cpa::{Merge, PartitionKey};
+use crate::cx::{Cx, Progress, Stop};
+use crate::exploration::Exploration;
+use crate::refine::ForcedCovering;
+use crate::step::Step;
+
+/// How many iterations lie between two progress reports.
+const REPORT_INTERVAL: u64 = 1024;
+
+/// Why a run of the algorithm ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Status {
+    /// Nothing is left to explore.
+    Finished,
+    /// The abort predicate stopped at this node.
+    Target(ArgId),
+}
+
+/// The abort predicate that stops at every target.
+pub fn at_target(arg: &Arg, id: ArgId) -> bool {
+    arg.target(id).is_some()
+}
+
+/// The abort predicate that never stops.
+pub fn never(_arg: &Arg, _id: ArgId) -> bool {
+    false
+}
+
+/// Explores until nothing is left or `abort` stops at a node that is new or has changed. The run can be resumed in any case,
+/// also after an error: whatever was not finished waits again.
+pub fn run(
+    cx: &mut Cx,
+    cpa: &mut Composite,
+    exploration: &mut Exploration,
+    abort: &mut dyn FnMut(&Arg, ArgId) -> bool,
+    mut fcover: Option<&mut dyn ForcedCovering>,
+) -> Result<Status, Stop> {
+    exploration.start(cx, cpa)?;
+    loop {
+        // Before a node is taken from the waitlist, so that nothing is lost.
+        cx.check()?;
+        let Some(id) = exploration.pop() else {
+            return Ok(Status::Finished);
+        };
+        exploration.statistics.iterations += 1;
+        exploration.statistics.sum_waiting += exploration.waiting() as u64;
+        if exploration.statistics.iterations.is_multiple_of(REPORT_INTERVAL) {
+            cx.report(&Progress::Explored {
+                iterations: exploration.statistics.iterations,
+                nodes: exploration.arg().len(),
+                waiting: exploration.waiting(),
+            });
+        }
+        match try_cover(cx, cpa, exploration, &mut fcover, id) {
+            Ok(true) => continue,
+            Ok(false) => {}
+            Err(stop) => {
+                exploration.requeue_steps(id, []);
+                return Err(stop);
+            }
+        }
+        if let Some(target) = expand(cx, cpa, exploration, abort, id)? {
+            return Ok(Status::Target(target));
+        }
+    }
+}
+
+/// Tries to avoid the expansion of a node by covering it.
+fn try_cover(
+    cx: &mut Cx,
+    cpa: &mut Composite,
+    exploration: &mut Exploration,
+    fcover: &mut Option<&mut dyn ForcedCovering>,
+    id: ArgId,
+) -> Result<bool, Stop> {
+    let node = exploration.arg().node(id);
+    if !node.coverable || !node.children.is_empty() {
+        return Ok(false);
+    }
+    let key = node.key;
+    if node.uncovered {
+        if let Some(by) = exploration.find_cover(cx, cpa, id, false)? {
+            exploration.cover(id, by);
+            exploration.statistics.covered += 1;
+            return Ok(true);
+        }
+        exploration.found_no_cover(id);
+    }
+    if let Some(fcover) = fcover {
+        let candidates: Vec<ArgId> = exploration.covering_candidates(key).filter(|&other| other < id).collect();
+        if let Some(forced) = fcover.cover(cx, exploration.arg(), id, &candidates)? {
+            if !candidates.contains(&forced.by) {
+                return Err(Stop::Internal(format!("{id} was covered by force by {}, no candidate", forced.by)));
+            }
+            exploration.strengthen(cpa, &forced.strengthened);
+            exploration.cover(id, forced.by);
+            exploration.statistics.forced += 1;
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Explores the steps that are left for a node; stops early at a node where `abort` says so.
+fn expand(
+    cx: &mut Cx,
+    cpa: &mut Composite,
+    exploration: &mut Exploration,
+    abort: &mut dyn FnMut(&Arg, ArgId) -> bool,
+    id: ArgId,
+) -> Result<Option<ArgId>, Stop> {
+    if exploration.arg().root() == Some(id) && exploration.arg().target(id).is_some() && abort(exploration.arg(), id) {
+        exploration.requeue(id);
+        return Ok(Some(id));
+    }
+    // The node's own state and precision may change while it is expanded, by a merge into itself.
+    let state = exploration.arg().state(id).clone();
+    let precision = exploration.arg().precision(id).clone();
+    let steps = exploration.take_steps(cpa, id);
+    for (index, &step) in steps.iter().enumerate() {
+        let mut explorer = Explorer { cx, cpa, exploration, abort, id, step };
+        match explorer.explore(&state, &precision) {
+            Ok(Explored::All) => {}
+            // A step that stops early pushes the node back: what was not explored waits again.
+            Ok(Explored::Until { target, complete }) => {
+                let rest = if complete { index + 1 } else { index };
+                exploration.requeue_steps(id, steps[rest..].iter().copied());
+                return Ok(Some(target));
+            }
+            Err(stop) => {
+                exploration.requeue_steps(id, steps[index..].iter().copied());
+                return Err(stop);
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// How far the exploration of a step went.
+enum Explored {
+    /// All successors were handled.
+    All,
+    /// Only until the abort predicate stopped; `complete` if that was at the last successor.
+    Until { target: ArgId, complete: bool },
+}
+
+/// The exploration of one step of one node.
+struct Explorer<'a> {
+    cx: &'a mut Cx,
+    cpa: &'a mut Composite,
+    exploration: &'a mut Exploration,
+    abort: &'a mut dyn FnMut(&Arg, ArgId) -> bool,
+    id: ArgId,
+    step: Step,
+}
+
+impl Explorer<'_> {
+    fn explore(&mut self, state: &State, precision: &Precision) -> Result<Explored, Stop> {
+        let location = self.step.destination(self.cpa.program());
+        let successors = self.cpa.transfer(self.cx, state, self.step, precision)?;
+        let count = successors.len();
+        let known: Vec<ArgId> = self.children_of_step();
+        for (index, successor) in successors.into_iter().enumerate() {
+            self.exploration.statistics.successors += 1;
+            let adjusted = self.cpa.adjust(self.cx, successor, precision, location, Some(self.step))?;
+            let Some((successor, precision)) = adjusted else { continue };
+            if self.is_known(&known, &successor)? {
+                continue;
+            }
+            if let Some(changed) = self.handle(successor, precision, location)?
+                && (self.abort)(self.exploration.arg(), changed)
+            {
+                return Ok(Explored::Until { target: changed, complete: index + 1 == count });
+            }
+        }
+        Ok(Explored::All)
+    }
+
+    fn children_of_step(&self) -> Vec<ArgId> {
+        let children = self.exploration.arg().children(self.id).iter();
+        children.filter(|(_, step)| *step == self.step).map(|&(child, _)| child).collect()
+    }
+
+    /// Whether the step was explored before, and this successor is already a child.
+    fn is_known(&mut self, known: &[ArgId], successor: &State) -> Result<bool, Stop> {
+        for &child in known {
+            let arg = self.exploration.arg();
+            if arg.is_alive(child) && self.cpa.equal(self.cx, successor, arg.state(child))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Merges, covers or adds a successor; answers the node that is new or has changed.
+    fn handle(&mut self, state: State, precision: Precision, location: NodeId) -> Result<Option<ArgId>, Stop> {
+        let key = self.cpa.partition(&state);
+        let parent = (self.id, self.step);
+        if let Some((other, merged)) = self.find_merge(key, &state, &precision)? {
+            let Some(merged) = merged else {
+                self.exploration.absorb(self.cpa, other, &precision, parent);
+                return Ok(None);
+            };
+            self.exploration.merge_into(self.cpa, other, merged, &precision, parent);
+            return Ok(Some(other));
+        }
+        if self.cpa.coverable(&state)
+            && let Some(by) = self.find_cover(key, &state)?
+        {
+            self.exploration.add_covered(self.cpa, (state, precision), location, parent, by);
+            return Ok(None);
+        }
+        Ok(Some(self.exploration.add(self.cpa, state, precision, location, Some(parent))))
+    }
+
+    /// The most recent reached node that the state can be merged with, and what that changes its state to.
+    fn find_merge(
+        &mut self,
+        key: PartitionKey,
+        state: &State,
+        precision: &Precision,
+    ) -> Result<Option<(ArgId, Option<State>)>, Stop> {
+        for other in self.exploration.reached().partition(key) {
+            match self.cpa.merge(self.cx, state, self.exploration.arg().state(other), precision)? {
+                Merge::Separate => {}
+                Merge::Contained => return Ok(Some((other, None))),
+                Merge::Changed(merged) => return Ok(Some((other, Some(merged)))),
+            }
+        }
+        Ok(None)
+    }
+
+    /// The most recent reached node that covers the state.
+    fn find_cover(&mut self, key: PartitionKey, state: &State) -> Result<Option<ArgId>, Stop> {
+        for other in self.exploration.covering_candidates(key) {
+            if self.cpa.leq(self.cx, state, self.exploration.arg().state(other))? {
+                return Ok(Some(other));
+            }
+        }
+        Ok(None)
+    }
+}
