@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Evaluation under an assignment, with SMT-LIB's semantics.
+
+use rustc_hash::FxHashMap;
+
+use super::ids::{SymId, TermId, Value};
+use super::node::Term;
+use super::semantics;
+use super::store::Terms;
+
+impl Terms {
+    /// The value of a term where `f` gives the values of the instances. `f` must give values of the right sort.
+    ///
+    /// Integer results that 128 bits do not hold are replaced by the nearest number; [`Terms::try_eval`] tells.
+    pub fn eval(&self, t: TermId, f: &mut dyn FnMut(SymId, u32) -> Value) -> Value {
+        self.evaluate(t, f).0
+    }
+
+    /// Like [`Terms::eval`]; None if some integer result does not fit into 128 bits.
+    pub fn try_eval(&self, t: TermId, f: &mut dyn FnMut(SymId, u32) -> Value) -> Option<Value> {
+        let (value, exact) = self.evaluate(t, f);
+        exact.then_some(value)
+    }
+
+    fn evaluate(&self, t: TermId, f: &mut dyn FnMut(SymId, u32) -> Value) -> (Value, bool) {
+        let mut memo = FxHashMap::default();
+        let mut exact = true;
+        for s in self.post_order(&[t], |_| false) {
+            let v = self.eval_node(s, &memo, f, &mut exact);
+            memo.insert(s, v);
+        }
+        (memo[&t], exact)
+    }
+
+    fn eval_node(
+        &self,
+        t: TermId,
+        memo: &FxHashMap<TermId, Value>,
+        f: &mut dyn FnMut(SymId, u32) -> Value,
+        exact: &mut bool,
+    ) -> Value {
+        let truth = |t: &TermId| match memo[t] {
+            Value::Bool(b) => b,
+            Value::Bv { .. } | Value::Int(_) => panic!("constructors guarantee a Boolean operand"),
+        };
+        let bits = |t: &TermId| match memo[t] {
+            Value::Bv { bits, .. } => bits,
+            Value::Bool(_) | Value::Int(_) => panic!("constructors guarantee a bit-vector operand"),
+        };
+        let int = |t: &TermId| match memo[t] {
+            Value::Int(v) => v,
+            Value::Bool(_) | Value::Bv { .. } => panic!("constructors guarantee an integer operand"),
+        };
+        let mut fit = |result: Option<i128>, nearest: i128| {
+            *exact &= result.is_some();
+            Value::Int(result.unwrap_or(nearest))
+        };
+        let bv = |width: u32, bits: u128| Value::Bv { width, bits };
+        match self.get(t) {
+            Term::True => Value::Bool(true),
+            Term::False => Value::Bool(false),
+            &Term::Bv { width, bits } => bv(width, bits),
+            &Term::Int(v) => Value::Int(v),
+            &Term::Var { sym, index } => {
+                let v = f(sym, index);
+                debug_assert_eq!(v.sort(), self.symbol_sort(sym), "a value of the symbol's sort");
+                v
+            }
+            Term::Not(a) => Value::Bool(!truth(a)),
+            Term::And(xs) => Value::Bool(xs.iter().all(truth)),
+            Term::Or(xs) => Value::Bool(xs.iter().any(truth)),
+            Term::Ite(c, a, b) => memo[if truth(c) { a } else { b }],
+            Term::Eq(a, b) => Value::Bool(memo[a] == memo[b]),
+            Term::BvUn(op, a) => bv(self.width(t), semantics::bv_un(*op, self.width(t), bits(a))),
+            Term::BvBin(op, a, b) => bv(self.width(t), semantics::bv_bin(*op, self.width(t), bits(a), bits(b))),
+            Term::BvCmp(op, a, b) => Value::Bool(semantics::bv_cmp(*op, self.width(*a), bits(a), bits(b))),
+            Term::Extract { hi, lo, arg } => bv(hi - lo + 1, semantics::extract(*hi, *lo, bits(arg))),
+            Term::Zext { width, arg } => bv(*width, bits(arg)),
+            Term::Sext { width, arg } => bv(*width, semantics::sext(self.width(*arg), *width, bits(arg))),
+            Term::IntAdd(xs) => xs.iter().map(int).fold(Value::Int(0), |sum, x| match sum {
+                Value::Int(s) => fit(s.checked_add(x), s.saturating_add(x)),
+                Value::Bool(_) | Value::Bv { .. } => sum,
+            }),
+            Term::IntMulConst(k, a) => fit(k.checked_mul(int(a)), k.saturating_mul(int(a))),
+            Term::IntMul(a, b) => fit(int(a).checked_mul(int(b)), int(a).saturating_mul(int(b))),
+            Term::IntDiv(a, k) => fit(semantics::int_div(int(a), *k), i128::MAX),
+            Term::IntMod(a, k) => fit(semantics::int_mod(int(a), *k), 0),
+            Term::IntLe(a, b) => Value::Bool(int(a) <= int(b)),
+        }
+    }
+}

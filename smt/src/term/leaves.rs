@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Operations on the leaves of if-then-else trees.
+//!
+//! After a few statements the value of a control variable is a tree of if-then-else nodes with constants at the
+//! leaves, and perhaps the variable's old value at one of them. Applying an operation to the leaves instead of the
+//! tree turns a comparison with a constant into Boolean structure over the conditions, in which no arithmetic is left.
+//! The work is memoised over the DAG of the tree, so it is linear in the tree for each operation and constant.
+//!
+//! Constructors reach each other through this module (a leaf is simplified by its constructor, which may push an
+//! operation into the next tree). Terms for which that would nest deeper than [`DEPTH`] are left as they are. This
+//! is the exception to "the result depends only on the arguments": it then also depends on the nesting.
+
+use super::ids::TermId;
+use super::node::{BvBin, BvCmp, BvUn, Term};
+use super::store::Terms;
+
+/// Nesting of constructors through trees.
+const DEPTH: u32 = 64;
+
+/// What stands at the leaves of a term's top-level if-then-else nodes.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub(super) enum Leaves {
+    /// Only constants.
+    Consts,
+    /// Constants and one other term, which is free of arithmetic if-then-else.
+    One(TermId),
+    /// Anything else.
+    Many,
+}
+
+impl Leaves {
+    pub(super) fn union(self, other: Leaves) -> Leaves {
+        match (self, other) {
+            (Leaves::Consts, x) | (x, Leaves::Consts) => x,
+            (Leaves::One(a), Leaves::One(b)) if a == b => self,
+            (Leaves::One(_) | Leaves::Many, Leaves::One(_) | Leaves::Many) => Leaves::Many,
+        }
+    }
+}
+
+/// An operation with one operand left open.
+#[derive(Copy, Clone, Eq, PartialEq, Hash, Debug)]
+pub(super) enum LeafOp {
+    Eq(TermId),
+    Cmp(BvCmp, TermId),
+    IntLe(TermId),
+    Un(BvUn),
+    /// The open operand stands on the left.
+    BinLeft(BvBin, TermId),
+    /// The open operand stands on the right.
+    BinRight(BvBin, TermId),
+    Extract(u32, u32),
+    Zext(u32),
+    Sext(u32),
+    IntAdd(TermId),
+    IntMulConst(i128),
+    IntDiv(i128),
+    IntMod(i128),
+}
+
+impl Terms {
+    /// Applies an operation to the leaves of `t`, if `t` is an if-then-else tree whose leaves are as demanded: only
+    /// constants, or with `one_open` at most one other.
+    pub(super) fn on_leaves(&mut self, op: LeafOp, t: TermId, one_open: bool) -> Option<TermId> {
+        if !matches!(self.get(t), Term::Ite(..)) {
+            return None;
+        }
+        match self.leaves_of(t) {
+            Leaves::Consts => {}
+            Leaves::One(_) if one_open => {}
+            Leaves::One(_) | Leaves::Many => return None,
+        }
+        self.nested(|terms| terms.map_leaves(op, t))
+    }
+
+    /// Runs a constructor from within another one; None if they nest too deeply.
+    pub(super) fn nested(&mut self, f: impl FnOnce(&mut Terms) -> TermId) -> Option<TermId> {
+        if self.depth >= DEPTH {
+            return None;
+        }
+        self.depth += 1;
+        let result = f(self);
+        self.depth -= 1;
+        Some(result)
+    }
+
+    fn map_leaves(&mut self, op: LeafOp, root: TermId) -> TermId {
+        let mut stack = vec![root];
+        while let Some(&t) = stack.last() {
+            if self.leaf_memo.contains_key(&(op, t)) {
+                stack.pop();
+                continue;
+            }
+            let Term::Ite(c, a, b) = *self.get(t) else {
+                let result = self.apply_leaf_op(op, t);
+                self.leaf_memo.insert((op, t), result);
+                stack.pop();
+                continue;
+            };
+            match (self.leaf_memo.get(&(op, a)).copied(), self.leaf_memo.get(&(op, b)).copied()) {
+                (Some(x), Some(y)) => {
+                    let result = self.ite(c, x, y);
+                    self.leaf_memo.insert((op, t), result);
+                    stack.pop();
+                }
+                (x, y) => {
+                    stack.extend(y.is_none().then_some(b));
+                    stack.extend(x.is_none().then_some(a));
+                }
+            }
+        }
+        self.leaf_memo[&(op, root)]
+    }
+
+    pub(super) fn apply_leaf_op(&mut self, op: LeafOp, t: TermId) -> TermId {
+        match op {
+            LeafOp::Eq(k) => self.eq(t, k),
+            LeafOp::Cmp(cmp, k) => self.bv_cmp(cmp, t, k),
+            LeafOp::IntLe(k) => self.int_le(t, k),
+            LeafOp::Un(un) => self.bv_un(un, t),
+            LeafOp::BinLeft(bin, k) => self.bv_bin(bin, t, k),
+            LeafOp::BinRight(bin, k) => self.bv_bin(bin, k, t),
+            LeafOp::Extract(hi, lo) => self.extract(hi, lo, t),
+            LeafOp::Zext(width) => self.zext(width, t),
+            LeafOp::Sext(width) => self.sext(width, t),
+            LeafOp::IntAdd(k) => self.int_add(t, k),
+            LeafOp::IntMulConst(k) => self.int_mul_const(k, t),
+            LeafOp::IntDiv(k) => self.int_div(t, k),
+            LeafOp::IntMod(k) => self.int_mod(t, k),
+        }
+    }
+
+    /// The parts of `ite(c, k1, k2)` with constants k1, k2.
+    pub(super) fn as_const_choice(&self, t: TermId) -> Option<(TermId, TermId, TermId)> {
+        match *self.get(t) {
+            Term::Ite(c, a, b) if self.as_value(a).is_some() && self.as_value(b).is_some() => Some((c, a, b)),
+            _ => None,
+        }
+    }
+
+    /// The branches of two trees over the same condition.
+    pub(super) fn as_same_condition(&self, a: TermId, b: TermId) -> Option<(TermId, [TermId; 2], [TermId; 2])> {
+        match (self.get(a), self.get(b)) {
+            (&Term::Ite(c, a1, a2), &Term::Ite(d, b1, b2)) if c == d => Some((c, [a1, a2], [b1, b2])),
+            _ => None,
+        }
+    }
+
+    /// A binary operation on two choices between constants, as the four combinations.
+    pub(super) fn on_const_choices(
+        &mut self,
+        a: TermId,
+        b: TermId,
+        mut f: impl FnMut(&mut Terms, TermId, TermId) -> TermId,
+    ) -> Option<TermId> {
+        let (c, a1, a2) = self.as_const_choice(a)?;
+        let (d, b1, b2) = self.as_const_choice(b)?;
+        let (x, y) = (f(self, a1, b1), f(self, a1, b2));
+        let first = self.ite(d, x, y);
+        let (x, y) = (f(self, a2, b1), f(self, a2, b2));
+        let second = self.ite(d, x, y);
+        Some(self.ite(c, first, second))
+    }
+}

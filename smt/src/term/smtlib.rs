@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+//! SMT-LIB 2 text without `let`: every shared part gets a definition of its own, so the text is linear in the DAG.
+
+use std::fmt::Write;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::ids::{Sort, TermId};
+use super::node::{BvBin, BvCmp, BvUn, Term};
+use super::store::Terms;
+
+/// A printer that remembers what it has declared and defined. The script must keep definitions over `(pop)`, as
+/// `(set-option :global-declarations true)` makes solvers do.
+#[derive(Clone, Debug, Default)]
+pub struct SmtLib {
+    /// The text of terms that were printed before: a constant, a variable or the name of a definition.
+    names: FxHashMap<TermId, String>,
+    bounded: FxHashSet<TermId>,
+}
+
+impl SmtLib {
+    /// A printer that has printed nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The name of a term, and declarations and definitions that have to come first are appended to `script`.
+    pub fn term(&mut self, terms: &Terms, t: TermId, script: &mut String) -> String {
+        let order = {
+            let names = &self.names;
+            terms.post_order(&[t], |s| names.contains_key(&s))
+        };
+        for s in order {
+            let sort = sort_name(terms.sort(s));
+            let name = match terms.get(s) {
+                Term::True => "true".to_owned(),
+                Term::False => "false".to_owned(),
+                &Term::Bv { width, bits } => format!("(_ bv{bits} {width})"),
+                &Term::Int(v) => int_text(v),
+                &Term::Var { sym, index } => {
+                    let name = quote(&terms.instance_name(sym, index));
+                    // Writing to a String cannot fail, here and below.
+                    let _ = writeln!(script, "(declare-const {name} {sort})");
+                    name
+                }
+                Term::Not(_)
+                | Term::And(_)
+                | Term::Or(_)
+                | Term::Ite(..)
+                | Term::Eq(..)
+                | Term::BvUn(..)
+                | Term::BvBin(..)
+                | Term::BvCmp(..)
+                | Term::Extract { .. }
+                | Term::Zext { .. }
+                | Term::Sext { .. }
+                | Term::IntAdd(_)
+                | Term::IntMulConst(..)
+                | Term::IntMul(..)
+                | Term::IntDiv(..)
+                | Term::IntMod(..)
+                | Term::IntLe(..) => {
+                    let name = format!("t!{}", s.index());
+                    let body = self.application(terms, s);
+                    let _ = writeln!(script, "(define-fun {name} () {sort} {body})");
+                    name
+                }
+            };
+            self.names.insert(s, name);
+        }
+        self.names[&t].clone()
+    }
+
+    /// The bounds of bounded symbols in `t` that were not printed before, as formulas.
+    pub fn bounds(&mut self, terms: &Terms, t: TermId, script: &mut String) -> Vec<String> {
+        let mut formulas = Vec::new();
+        if !terms.has_bounded(t) {
+            return formulas;
+        }
+        for s in terms.post_order(&[t], |s| !terms.has_bounded(s)) {
+            let Some((lo, hi)) = terms.as_var(s).and_then(|(sym, _)| terms.symbol_bounds(sym)) else { continue };
+            if self.bounded.insert(s) {
+                let x = self.term(terms, s, script);
+                formulas.push(format!("(<= {} {x} {})", int_text(lo), int_text(hi)));
+            }
+        }
+        formulas
+    }
+
+    fn application(&self, terms: &Terms, t: TermId) -> String {
+        let head = match *terms.get(t) {
+            Term::Not(_) => "not".to_owned(),
+            Term::And(_) => "and".to_owned(),
+            Term::Or(_) => "or".to_owned(),
+            Term::Ite(..) => "ite".to_owned(),
+            Term::Eq(..) => "=".to_owned(),
+            Term::BvUn(op, _) => unary_name(op).to_owned(),
+            Term::BvBin(op, ..) => binary_name(op).to_owned(),
+            Term::BvCmp(op, ..) => comparison_name(op).to_owned(),
+            Term::Extract { hi, lo, .. } => format!("(_ extract {hi} {lo})"),
+            Term::Zext { width, arg } => format!("(_ zero_extend {})", width - terms.width(arg)),
+            Term::Sext { width, arg } => format!("(_ sign_extend {})", width - terms.width(arg)),
+            Term::IntAdd(_) => "+".to_owned(),
+            Term::IntMulConst(k, _) => format!("* {}", int_text(k)),
+            Term::IntMul(..) => "*".to_owned(),
+            Term::IntDiv(a, k) => return format!("(div {} {})", self.names[&a], int_text(k)),
+            Term::IntMod(a, k) => return format!("(mod {} {})", self.names[&a], int_text(k)),
+            Term::IntLe(..) => "<=".to_owned(),
+            Term::True | Term::False | Term::Bv { .. } | Term::Int(_) | Term::Var { .. } => {
+                unreachable!("leaves are printed by the caller")
+            }
+        };
+        let mut text = format!("({head}");
+        terms.get(t).for_each_child(|c| {
+            text.push(' ');
+            text.push_str(&self.names[&c]);
+        });
+        text.push(')');
+        text
+    }
+}
+
+impl Terms {
+    /// An SMT-LIB 2 script that asserts the formulas, with the bounds of bounded symbols.
+    pub fn smtlib(&self, formulas: &[TermId]) -> String {
+        let mut printer = SmtLib::new();
+        let mut script = String::from("(set-option :global-declarations true)\n");
+        for &t in formulas {
+            for bound in printer.bounds(self, t, &mut script) {
+                let _ = writeln!(script, "(assert {bound})");
+            }
+            let name = printer.term(self, t, &mut script);
+            let _ = writeln!(script, "(assert {name})");
+        }
+        script
+    }
+}
+
+fn sort_name(sort: Sort) -> String {
+    match sort {
+        Sort::Bool => "Bool".to_owned(),
+        Sort::Bv(width) => format!("(_ BitVec {width})"),
+        Sort::Int => "Int".to_owned(),
+    }
+}
+
+fn int_text(v: i128) -> String {
+    if v < 0 { format!("(- {})", v.unsigned_abs()) } else { v.to_string() }
+}
+
+/// A quoted symbol; `|` and `\` cannot stand in one.
+fn quote(name: &str) -> String {
+    format!("|{}|", name.replace(['|', '\\'], "_"))
+}
+
+fn unary_name(op: BvUn) -> &'static str {
+    match op {
+        BvUn::Neg => "bvneg",
+        BvUn::Not => "bvnot",
+    }
+}
+
+fn binary_name(op: BvBin) -> &'static str {
+    match op {
+        BvBin::Add => "bvadd",
+        BvBin::Sub => "bvsub",
+        BvBin::Mul => "bvmul",
+        BvBin::Udiv => "bvudiv",
+        BvBin::Sdiv => "bvsdiv",
+        BvBin::Urem => "bvurem",
+        BvBin::Srem => "bvsrem",
+        BvBin::Shl => "bvshl",
+        BvBin::Lshr => "bvlshr",
+        BvBin::Ashr => "bvashr",
+        BvBin::And => "bvand",
+        BvBin::Or => "bvor",
+        BvBin::Xor => "bvxor",
+    }
+}
+
+fn comparison_name(op: BvCmp) -> &'static str {
+    match op {
+        BvCmp::Ult => "bvult",
+        BvCmp::Ule => "bvule",
+        BvCmp::Slt => "bvslt",
+        BvCmp::Sle => "bvsle",
+    }
+}

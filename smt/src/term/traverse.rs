@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Walks over term DAGs: post-order, size, symbols, substitution. All use explicit stacks, as terms get deep.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::ids::{SymId, TermId};
+use super::node::Term;
+use super::store::Terms;
+
+impl Terms {
+    /// Every subterm once, operands before the terms that use them. Subterms for which `skip` holds are left out
+    /// together with what only they reach.
+    pub(crate) fn post_order(&self, roots: &[TermId], mut skip: impl FnMut(TermId) -> bool) -> Vec<TermId> {
+        let mut order = Vec::new();
+        let mut seen: FxHashSet<TermId> = FxHashSet::default();
+        // The flag tells whether the operands have been pushed.
+        let mut stack: Vec<(TermId, bool)> = roots.iter().rev().map(|&t| (t, false)).collect();
+        while let Some((t, expanded)) = stack.pop() {
+            if expanded {
+                order.push(t);
+                continue;
+            }
+            if skip(t) || !seen.insert(t) {
+                continue;
+            }
+            stack.push((t, true));
+            let first = stack.len();
+            self.get(t).for_each_child(|c| {
+                if !seen.contains(&c) {
+                    stack.push((c, false));
+                }
+            });
+            stack[first..].reverse();
+        }
+        order
+    }
+
+    /// Number of different subterms.
+    pub fn size(&self, t: TermId) -> usize {
+        self.size_of_all(&[t])
+    }
+
+    /// Number of different subterms of several terms together.
+    pub fn size_of_all(&self, roots: &[TermId]) -> usize {
+        self.post_order(roots, |_| false).len()
+    }
+
+    /// The instances of symbols in a term.
+    pub fn symbols(&self, t: TermId) -> BTreeSet<(SymId, u32)> {
+        self.symbols_of_all(&[t])
+    }
+
+    /// The instances of symbols in several terms together.
+    pub fn symbols_of_all(&self, roots: &[TermId]) -> BTreeSet<(SymId, u32)> {
+        let order = self.post_order(roots, |_| false);
+        order.into_iter().filter_map(|t| self.as_var(t)).collect()
+    }
+
+    /// The symbol and index of a variable.
+    pub fn as_var(&self, t: TermId) -> Option<(SymId, u32)> {
+        match *self.get(t) {
+            Term::Var { sym, index } => Some((sym, index)),
+            _ => None,
+        }
+    }
+
+    /// Replaces instances of symbols; `f` gives the replacement, None to keep the instance. Replacements are not
+    /// looked into again.
+    pub fn substitute(&mut self, t: TermId, f: &mut impl FnMut(&mut Terms, SymId, u32) -> Option<TermId>) -> TermId {
+        Substitution::new().apply(self, t, f)
+    }
+
+    /// The node `t` with its operands replaced, simplified anew.
+    pub(crate) fn rebuild(&mut self, t: TermId, mut map: impl FnMut(TermId) -> TermId) -> TermId {
+        let mut same = true;
+        self.get(t).for_each_child(|c| same &= map(c) == c);
+        if same {
+            return t;
+        }
+        match *self.get(t) {
+            Term::True | Term::False | Term::Bv { .. } | Term::Int(_) | Term::Var { .. } => t,
+            Term::Not(a) => self.not(map(a)),
+            Term::And(ref xs) => {
+                let xs: Vec<TermId> = xs.iter().map(|&x| map(x)).collect();
+                self.and_all(&xs)
+            }
+            Term::Or(ref xs) => {
+                let xs: Vec<TermId> = xs.iter().map(|&x| map(x)).collect();
+                self.or_all(&xs)
+            }
+            Term::Ite(c, a, b) => self.ite(map(c), map(a), map(b)),
+            Term::Eq(a, b) => self.eq(map(a), map(b)),
+            Term::BvUn(op, a) => self.bv_un(op, map(a)),
+            Term::BvBin(op, a, b) => self.bv_bin(op, map(a), map(b)),
+            Term::BvCmp(op, a, b) => self.bv_cmp(op, map(a), map(b)),
+            Term::Extract { hi, lo, arg } => self.extract(hi, lo, map(arg)),
+            Term::Zext { width, arg } => self.zext(width, map(arg)),
+            Term::Sext { width, arg } => self.sext(width, map(arg)),
+            Term::IntAdd(ref xs) => {
+                let xs: Vec<TermId> = xs.iter().map(|&x| map(x)).collect();
+                self.int_sum(&xs)
+            }
+            Term::IntMulConst(k, a) => self.int_mul_const(k, map(a)),
+            Term::IntMul(a, b) => self.int_mul(map(a), map(b)),
+            Term::IntDiv(a, k) => self.int_div(map(a), k),
+            Term::IntMod(a, k) => self.int_mod(map(a), k),
+            Term::IntLe(a, b) => self.int_le(map(a), map(b)),
+        }
+    }
+}
+
+/// A substitution with its memo, for replacing in many terms. The function given to [`Substitution::apply`] must be
+/// the same each time.
+#[derive(Clone, Debug, Default)]
+pub struct Substitution {
+    memo: FxHashMap<TermId, TermId>,
+}
+
+impl Substitution {
+    /// An empty memo.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Replaces instances of symbols in `t`, see [`Terms::substitute`].
+    pub fn apply(
+        &mut self,
+        terms: &mut Terms,
+        t: TermId,
+        f: &mut impl FnMut(&mut Terms, SymId, u32) -> Option<TermId>,
+    ) -> TermId {
+        let order = {
+            let memo = &self.memo;
+            terms.post_order(&[t], |s| memo.contains_key(&s))
+        };
+        for s in order {
+            let replaced = match terms.as_var(s) {
+                Some((sym, index)) => f(terms, sym, index).unwrap_or(s),
+                None => terms.rebuild(s, |c| self.memo[&c]),
+            };
+            self.memo.insert(s, replaced);
+        }
+        self.memo[&t]
+    }
+}
