@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The command line of `cpa-verify`.
+
+use std::path::PathBuf;
+
+use clap::{Parser, ValueEnum};
+
+/// How a dump is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum DumpFormat {
+    /// One edge a line.
+    Text,
+    /// Graphviz.
+    Dot,
+}
+
+/// What can be dumped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Dump {
+    /// The control-flow automaton.
+    Cfa,
+}
+
+/// Proves or refutes that a C program can reach an error.
+///
+/// Prints `Verification result: TRUE`, `FALSE` or `UNKNOWN` as its last line. Exit codes: 0 for every verdict, 1 for wrong
+/// arguments, configuration or input, 3 for an internal error, 130 or 143 after an interrupt or termination. With
+/// --exit-code-verdict: 0 TRUE, 10 FALSE, 20 UNKNOWN, 1 wrong arguments or configuration, 2 input that cannot be read.
+#[derive(Clone, Parser, Debug)]
+#[command(name = "cpa-verify", version, max_term_width = 100)]
+pub struct Args {
+    /// The C programs to verify; one translation unit.
+    #[arg(value_name = "PROGRAM.c", required_unless_present_any = ["print_options", "print_presets"])]
+    pub programs: Vec<PathBuf>,
+    /// The property: a .prp file. Without it, no call of reach_error, __VERIFIER_error or __assert_fail and no label
+    /// ERROR may be reached.
+    #[arg(long, value_name = "FILE")]
+    pub spec: Option<PathBuf>,
+    /// A named configuration; also written --NAME.
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    pub preset: String,
+    /// A TOML file with options, applied after the preset.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Sets one option, after preset and file; may be repeated.
+    #[arg(long = "option", value_name = "KEY=VALUE")]
+    pub options: Vec<String>,
+    /// The machine has 32-bit int, long and pointers (ILP32, the default).
+    #[arg(long = "32", conflicts_with = "lp64")]
+    pub ilp32: bool,
+    /// The machine has 32-bit int, 64-bit long and pointers (LP64).
+    #[arg(long = "64")]
+    pub lp64: bool,
+    /// The function where the program starts.
+    #[arg(long, value_name = "NAME")]
+    pub entry_function: Option<String>,
+    /// Limit for the CPU time, such as 900s.
+    #[arg(long, value_name = "TIME")]
+    pub timelimit: Option<String>,
+    /// Limit for the memory, such as 4GB.
+    #[arg(long, value_name = "SIZE")]
+    pub memlimit: Option<String>,
+    /// Print statistics before the verdict.
+    #[arg(long)]
+    pub stats: bool,
+    /// Print a part of the program's representation and stop.
+    #[arg(long, value_name = "WHAT")]
+    pub dump: Option<Dump>,
+    /// The format of the dump.
+    #[arg(long, value_name = "FORMAT", default_value = "text", requires = "dump")]
+    pub format: DumpFormat,
+    /// Make the exit code tell the verdict.
+    #[arg(long)]
+    pub exit_code_verdict: bool,
+    /// Print nothing but the verdict and errors.
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Print the progress of the analysis even if standard error is no terminal.
+    #[arg(long, short, conflicts_with = "quiet")]
+    pub verbose: bool,
+    /// Print all options with documentation and defaults.
+    #[arg(long)]
+    pub print_options: bool,
+    /// Print the names of all presets with the options they set.
+    #[arg(long)]
+    pub print_presets: bool,
+}
+
+/// The arguments with `--NAME` of a preset rewritten to `--preset=NAME`.
+pub fn expand_presets(arguments: impl Iterator<Item = String>, is_preset: impl Fn(&str) -> bool) -> Vec<String> {
+    arguments
+        .map(|argument| match argument.strip_prefix("--") {
+            Some(name) if is_preset(name) => format!("--preset={name}"),
+            _ => argument,
+        })
+        .collect()
+}

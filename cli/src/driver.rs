@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The process around a verification run: arguments, input files, the watchdog, and what is printed.
+//!
+//! The run has a thread of its own with a large stack; the main thread watches limits and signals, so a run ends in time
+//! and with a verdict line even when a solver call does not come back.
+
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::panic::{self, AssertUnwindSafe};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use clap::error::ErrorKind;
+use cpa_core::{CancelToken, Stop};
+use report::verdict::VerdictLine;
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use crate::args::{Args, Dump, DumpFormat, expand_presets};
+use crate::limits::Limits;
+use crate::options::Config;
+use crate::presets;
+use crate::verify::{self, Input, Reply, RunError, Source};
+
+/// Stack of the analysis thread; the system only gives memory for what is used.
+const STACK: usize = 1 << 30;
+/// How long a cancelled analysis may take to come back before the process ends without it.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// What a run ends with, for the exit code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum End {
+    True,
+    False,
+    Unknown,
+    Usage,
+    Input,
+    Internal,
+    Signal(u8),
+}
+
+impl End {
+    fn code(self, tells_verdict: bool) -> u8 {
+        match (self, tells_verdict) {
+            (End::True, _) | (End::False | End::Unknown, false) => 0,
+            (End::False, true) => 10,
+            (End::Unknown, true) => 20,
+            (End::Usage, _) | (End::Input, false) => 1,
+            (End::Input, true) => 2,
+            (End::Internal, _) => 3,
+            (End::Signal(code), _) => code,
+        }
+    }
+}
+
+/// Runs `cpa-verify` with the given arguments, the first of which is the name of the program.
+pub fn main(arguments: impl Iterator<Item = String>) -> ExitCode {
+    let arguments = expand_presets(arguments, |name| presets::names().any(|known| known == name));
+    let args = match Args::try_parse_from(arguments) {
+        Ok(args) => args,
+        Err(error) => {
+            let code = match error.kind() {
+                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => 0,
+                _ => 1,
+            };
+            // Nothing sensible can be done if the terminal is gone.
+            let _ = error.print();
+            return ExitCode::from(code);
+        }
+    };
+    let end = match run(&args) {
+        Ok(end) => end,
+        Err(message) => {
+            eprintln!("Error: {message}");
+            End::Usage
+        }
+    };
+    ExitCode::from(end.code(args.exit_code_verdict))
+}
+
+fn run(args: &Args) -> Result<End, String> {
+    if args.print_options {
+        let lines = Config::documentation().iter().map(|doc| format!("{doc}\n")).collect::<Vec<_>>();
+        return print(&lines).map(|()| End::True);
+    }
+    if args.print_presets {
+        let lines = presets::all().iter().map(|(name, text)| format!("{name}\n{text}")).collect::<Vec<_>>();
+        return print(&lines).map(|()| End::True);
+    }
+    let config = configuration(args)?;
+    let input = input(args, &config)?;
+    let memory = (config.memory.0 > 0).then_some(config.memory.0);
+    let limits = Limits::new(config.time_cpu, config.time_wall, memory);
+    supervise(args, input, config, limits)
+}
+
+fn configuration(args: &Args) -> Result<Config, String> {
+    let mut config = Config::default();
+    presets::apply_preset(&mut config, &args.preset).map_err(|error| error.to_string())?;
+    if let Some(path) = &args.config {
+        let text = read(path)?;
+        presets::apply_toml(&mut config, &text, &path.display().to_string()).map_err(|error| error.to_string())?;
+    }
+    let mut set = |key: &str, value: &str| config.set(key, value).map_err(|error| error.to_string());
+    for option in &args.options {
+        let (key, value) =
+            option.split_once('=').ok_or_else(|| format!("--option {option}: expected KEY=VALUE, as in a=b"))?;
+        set(key.trim(), value.trim())?;
+    }
+    for (key, value) in [
+        ("limits.time.cpu", &args.timelimit),
+        ("limits.memory", &args.memlimit),
+        ("analysis.entryFunction", &args.entry_function),
+    ] {
+        if let Some(value) = value {
+            set(key, value)?;
+        }
+    }
+    Ok(config)
+}
+
+fn input(args: &Args, config: &Config) -> Result<Input, String> {
+    let mut sources = Vec::new();
+    for path in &args.programs {
+        sources.push(Source { name: path.display().to_string(), text: read(path)? });
+    }
+    let property = match &args.spec {
+        Some(path) => {
+            let name = path.file_stem().map_or("property".into(), |stem| stem.to_string_lossy().into_owned());
+            Some((name, path.display().to_string(), read(path)?))
+        }
+        None => None,
+    };
+    Ok(Input { sources, property, lp64: args.lp64, entry: config.entry_function.clone() })
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    let bytes = fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(text),
+        // Comments and strings in old encodings; every byte becomes one character outside of ASCII.
+        Err(error) if !error.as_bytes().contains(&0) => {
+            Ok(error.as_bytes().iter().map(|&byte| if byte.is_ascii() { byte as char } else { '?' }).collect())
+        }
+        Err(_) => Err(format!("{} is a binary file, not a C program", path.display())),
+    }
+}
+
+/// Prints lines to standard output; a closed pipe or full disk is an error.
+fn print(lines: &[String]) -> Result<(), String> {
+    let mut out = io::stdout().lock();
+    lines
+        .iter()
+        .try_for_each(|line| writeln!(out, "{line}"))
+        .and_then(|()| out.flush())
+        .map_err(|error| format!("cannot write to standard output: {error}"))
+}
+
+fn supervise(args: &Args, input: Input, config: Config, limits: Limits) -> Result<End, String> {
+    let cancel = CancelToken::new();
+    let interrupted = flag(SIGINT)?;
+    let terminated = flag(SIGTERM)?;
+    let status = Arc::new(Mutex::new(String::from("reading the program")));
+    let (sender, receiver) = mpsc::channel();
+    let panic_message = Arc::new(Mutex::new(String::new()));
+    install_panic_hook(Arc::clone(&panic_message));
+    let worker = {
+        let (cancel, limits, status, args) = (cancel.clone(), limits.clone(), Arc::clone(&status), args.clone());
+        thread::Builder::new().name("analysis".into()).stack_size(STACK).spawn(move || {
+            let work = AssertUnwindSafe(|| match args.dump {
+                Some(Dump::Cfa) => verify::dump(&input, args.format == DumpFormat::Dot),
+                None => verify::verify(&input, &config, &args, limits, cancel, status),
+            });
+            let reply = panic::catch_unwind(work);
+            // The receiver is gone when the process ends without waiting for the analysis.
+            let _ = sender.send(reply.unwrap_or(Err(RunError::Panic)));
+        })
+    };
+    worker.map_err(|error| format!("cannot start the analysis thread: {error}"))?;
+
+    let mut heartbeat = Heartbeat::new(args);
+    let mut cancelled: Option<(Instant, Ending)> = None;
+    loop {
+        match receiver.recv_timeout(Duration::from_millis(if cancelled.is_some() { 20 } else { 50 })) {
+            Ok(reply) => {
+                heartbeat.clear();
+                let ending = cancelled.map(|(_, ending)| ending);
+                return finish(reply, ending, &panic_message);
+            }
+            Err(RecvTimeoutError::Disconnected) => return Err("the analysis thread ended without an answer".into()),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        heartbeat.beat(&status, &limits);
+        let ending = if terminated.load(Ordering::Relaxed) {
+            Some(Ending::Signal(143))
+        } else if interrupted.load(Ordering::Relaxed) {
+            Some(Ending::Signal(130))
+        } else {
+            limits.exceeded().map(Ending::Limit)
+        };
+        match (&cancelled, ending) {
+            (None, Some(ending)) => {
+                cancel.cancel();
+                cancelled = Some((Instant::now(), ending));
+            }
+            (Some((since, ending)), _) if since.elapsed() > GRACE => {
+                heartbeat.clear();
+                let ending = ending.clone();
+                let end = ending.end();
+                print(&unknown_lines(&ending.reason()))?;
+                // The analysis thread is lost in a computation; ending the process ends it.
+                std::process::exit(i32::from(end.code(args.exit_code_verdict)));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Why the watchdog ended a run.
+#[derive(Clone, Debug)]
+enum Ending {
+    Signal(u8),
+    Limit(Stop),
+}
+
+impl Ending {
+    fn reason(&self) -> String {
+        match self {
+            Ending::Signal(130) => "interrupted".into(),
+            Ending::Signal(_) => "terminated by a signal".into(),
+            Ending::Limit(stop) => stop.to_string(),
+        }
+    }
+
+    fn end(&self) -> End {
+        match self {
+            Ending::Signal(code) => End::Signal(*code),
+            Ending::Limit(_) => End::Unknown,
+        }
+    }
+}
+
+fn unknown_lines(reason: &str) -> Vec<String> {
+    vec![format!("Reason: {reason}"), VerdictLine::Unknown.to_string()]
+}
+
+fn finish(reply: Result<Reply, RunError>, ending: Option<Ending>, panic: &Mutex<String>) -> Result<End, String> {
+    match reply {
+        Ok(mut reply) => {
+            if let (Some(ending), Some(VerdictLine::Unknown)) = (&ending, &reply.verdict) {
+                reply.reason = Some(ending.reason());
+            }
+            let mut lines = reply.lines;
+            if let Some(reason) = &reply.reason {
+                lines.push(format!("Reason: {reason}"));
+            }
+            lines.extend(reply.verdict.iter().map(VerdictLine::to_string));
+            print(&lines)?;
+            Ok(match (ending, reply.verdict) {
+                (Some(ending @ Ending::Signal(_)), _) => ending.end(),
+                (_, Some(VerdictLine::True) | None) => End::True,
+                (_, Some(VerdictLine::False { .. })) => End::False,
+                (_, Some(VerdictLine::Unknown)) => End::Unknown,
+            })
+        }
+        Err(RunError::Input(message)) => {
+            eprintln!("Error: {message}");
+            Ok(End::Input)
+        }
+        Err(RunError::Configuration(message)) => Err(message),
+        Err(RunError::Panic) => {
+            let message = panic.lock().map(|text| text.clone()).unwrap_or_default();
+            eprintln!("Error: internal error: {message}. This is a fault of cpa-verify; please report it.");
+            print(&unknown_lines("internal error"))?;
+            Ok(End::Internal)
+        }
+    }
+}
+
+fn flag(signal: i32) -> Result<Arc<AtomicBool>, String> {
+    let flag = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(signal, Arc::clone(&flag))
+        .map_err(|error| format!("cannot watch for signals: {error}"))?;
+    Ok(flag)
+}
+
+/// A panic is a broken invariant; what it says goes into one error message instead of a trace.
+fn install_panic_hook(message: Arc<Mutex<String>>) {
+    panic::set_hook(Box::new(move |info| {
+        let what = info
+            .payload()
+            .downcast_ref::<&str>()
+            .map(ToString::to_string)
+            .or_else(|| info.payload().downcast_ref::<String>().cloned())
+            .unwrap_or_else(|| "unknown".into());
+        let place = info.location().map(|place| format!(" ({place})")).unwrap_or_default();
+        if let Ok(mut text) = message.lock() {
+            *text = format!("{what}{place}");
+        }
+    }));
+}
+
+/// The status line: twice a second on a terminal, every ten seconds elsewhere with --verbose.
+struct Heartbeat {
+    terminal: bool,
+    active: bool,
+    last: Instant,
+    shown: bool,
+}
+
+impl Heartbeat {
+    fn new(args: &Args) -> Self {
+        let terminal = io::stderr().is_terminal();
+        Self { terminal, active: !args.quiet && (terminal || args.verbose), last: Instant::now(), shown: false }
+    }
+
+    fn beat(&mut self, status: &Mutex<String>, limits: &Limits) {
+        let pause = if self.terminal { Duration::from_millis(500) } else { Duration::from_secs(10) };
+        if !self.active || self.last.elapsed() < pause {
+            return;
+        }
+        self.last = Instant::now();
+        let Ok(text) = status.lock() else { return };
+        let memory = crate::limits::memory_used().unwrap_or(0) / 1_000_000;
+        let line = format!("[{:>5.0} s, {memory} MB] {text}", limits.elapsed().as_secs_f64());
+        if self.terminal {
+            eprint!("\r\x1b[K{line}");
+            self.shown = true;
+        } else {
+            eprintln!("{line}");
+        }
+    }
+
+    fn clear(&mut self) {
+        if self.shown {
+            eprint!("\r\x1b[K");
+        }
+    }
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The configuration: one typed field for each option, with its key, documentation and default in one table.
+//!
+//! Keys that mean what a CPAchecker key means carry its name. An option is set by a preset, a TOML file or
+//! `--option KEY=VALUE`; a wrong key or value is an error with a suggestion.
+
+use std::fmt;
+use std::time::Duration;
+
+use thiserror::Error;
+
+/// Why an option cannot be set.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum OptionError {
+    /// There is no such option.
+    #[error("there is no option '{key}'{}", suggestion(.similar))]
+    UnknownKey {
+        /// The key as given.
+        key: String,
+        /// The existing key that looks most like it.
+        similar: Option<String>,
+    },
+    /// The value does not fit the option.
+    #[error("'{value}' is no value for the option '{key}'; expected {expected}")]
+    BadValue {
+        /// The option.
+        key: String,
+        /// The value as given.
+        value: String,
+        /// What would be a value.
+        expected: String,
+    },
+}
+
+fn suggestion(similar: &Option<String>) -> String {
+    match similar {
+        Some(key) => format!("; did you mean '{key}'? --print-options lists all"),
+        None => "; --print-options lists all".to_string(),
+    }
+}
+
+/// The type of an option's value.
+pub trait OptionValue: Sized {
+    /// Reads a value.
+    fn parse(text: &str) -> Option<Self>;
+    /// Writes a value so that [`OptionValue::parse`] reads it.
+    fn show(&self) -> String;
+    /// What values look like.
+    fn expected() -> String;
+}
+
+impl OptionValue for bool {
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => None,
+        }
+    }
+    fn show(&self) -> String {
+        self.to_string()
+    }
+    fn expected() -> String {
+        "true or false".into()
+    }
+}
+
+impl OptionValue for u32 {
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+    fn show(&self) -> String {
+        self.to_string()
+    }
+    fn expected() -> String {
+        "a whole number from 0".into()
+    }
+}
+
+impl OptionValue for String {
+    fn parse(text: &str) -> Option<Self> {
+        Some(text.to_string())
+    }
+    fn show(&self) -> String {
+        self.clone()
+    }
+    fn expected() -> String {
+        "a name".into()
+    }
+}
+
+/// A time limit; none is written `0`.
+impl OptionValue for Option<Duration> {
+    fn parse(text: &str) -> Option<Self> {
+        let (number, factor) = match text.strip_suffix("ms") {
+            Some(number) => (number, 1e-3),
+            None => match text.chars().last()? {
+                's' => (&text[..text.len() - 1], 1.0),
+                'm' => (text.strip_suffix("m")?, 60.0),
+                'h' => (text.strip_suffix("h")?, 3600.0),
+                _ => (text.strip_suffix("min").unwrap_or(text), if text.ends_with("min") { 60.0 } else { 1.0 }),
+            },
+        };
+        let seconds = number.trim().parse::<f64>().ok()? * factor;
+        if !(0.0..=1e9).contains(&seconds) {
+            return None;
+        }
+        Some((seconds > 0.0).then(|| Duration::from_secs_f64(seconds)))
+    }
+    fn show(&self) -> String {
+        self.map_or("0".into(), |d| format!("{}s", d.as_secs_f64()))
+    }
+    fn expected() -> String {
+        "a time such as 900s, 15min or 0 for no limit".into()
+    }
+}
+
+/// A number of bytes; no limit is written `0`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bytes(pub u64);
+
+impl OptionValue for Bytes {
+    fn parse(text: &str) -> Option<Self> {
+        let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let factor = match &text[digits.len()..] {
+            "" | "B" => 1.0,
+            "kB" | "KB" => 1e3,
+            "MB" => 1e6,
+            "GB" => 1e9,
+            "KiB" => 1024.0,
+            "MiB" => 1024.0 * 1024.0,
+            "GiB" => 1024.0 * 1024.0 * 1024.0,
+            _ => return None,
+        };
+        let value = digits.trim().parse::<f64>().ok()? * factor;
+        (0.0..=1e18).contains(&value).then_some(Bytes(value as u64))
+    }
+    fn show(&self) -> String {
+        format!("{}B", self.0)
+    }
+    fn expected() -> String {
+        "a size such as 4GB, 500MB or 0 for no limit".into()
+    }
+}
+
+/// Declares an enumeration whose values are written as in configuration files.
+macro_rules! choice {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum $name { $($(#[$vdoc])* $variant),+ }
+        impl OptionValue for $name {
+            fn parse(text: &str) -> Option<Self> {
+                $(if text.eq_ignore_ascii_case($text) { return Some(Self::$variant); })+
+                None
+            }
+            fn show(&self) -> String {
+                match self { $(Self::$variant => $text),+ }.to_string()
+            }
+            fn expected() -> String {
+                [$($text),+].join(", ")
+            }
+        }
+    };
+}
+
+choice!(/** The waitlist. */ Traversal {
+    /** Newest state first. */ Dfs = "DFS",
+    /** Oldest state first. */ Bfs = "BFS",
+});
+choice!(/** How machine integers become terms. */ EncodingChoice {
+    /** Exact bit-vectors. */ Bitvector = "bitvector",
+    /** Integers with wrap-around modelled; bit-vectors where that is not exact. */ Integer = "integer",
+});
+choice!(/** The BDD library. */ BddChoice {
+    /** OxiDD. */ Oxidd = "oxidd",
+    /** CUDD, in builds with the feature `cudd`. */ Cudd = "cudd",
+});
+
+/// The documentation of one option.
+#[derive(Clone, Debug)]
+pub struct OptionDoc {
+    /// The dotted key.
+    pub key: &'static str,
+    /// What it does.
+    pub doc: String,
+    /// What values look like.
+    pub expected: String,
+    /// The default, as it would be written.
+    pub default: String,
+}
+
+macro_rules! options {
+    ($($(#[doc = $doc:literal])+ $key:literal $field:ident : $ty:ty = $default:expr;)+) => {
+        /// The options of a run.
+        #[derive(Clone, PartialEq, Debug)]
+        pub struct Config { $($(#[doc = $doc])+ pub $field: $ty),+ }
+
+        impl Default for Config {
+            fn default() -> Self {
+                Self { $($field: $default),+ }
+            }
+        }
+
+        impl Config {
+            /// All options with their documentation, in a fixed order.
+            pub fn documentation() -> Vec<OptionDoc> {
+                let default = Self::default();
+                vec![$(OptionDoc {
+                    key: $key,
+                    doc: concat!($($doc, "\n"),+).lines().map(str::trim).collect::<Vec<_>>().join(" "),
+                    expected: <$ty as OptionValue>::expected(),
+                    default: default.$field.show(),
+                }),+]
+            }
+
+            /// Sets one option from text.
+            pub fn set(&mut self, key: &str, value: &str) -> Result<(), OptionError> {
+                $(if key == $key {
+                    self.$field = <$ty as OptionValue>::parse(value).ok_or_else(|| OptionError::BadValue {
+                        key: key.to_string(), value: value.to_string(), expected: <$ty as OptionValue>::expected(),
+                    })?;
+                    return Ok(());
+                })+
+                let similar = [$($key),+].into_iter()
+                    .map(|known| (strsim::normalized_damerau_levenshtein(key, known), known))
+                    .max_by(|a, b| a.0.total_cmp(&b.0))
+                    .filter(|(similarity, _)| *similarity > 0.5)
+                    .map(|(_, known)| known.to_string());
+                Err(OptionError::UnknownKey { key: key.to_string(), similar })
+            }
+
+            /// All options with their values, as they would be written.
+            pub fn values(&self) -> Vec<(&'static str, String)> {
+                vec![$(($key, self.$field.show())),+]
+            }
+        }
+    };
+}
+
+options! {
+    /// Limit for the CPU time of the run; 0 means no limit.
+    "limits.time.cpu" time_cpu: Option<Duration> = None;
+    /// Limit for the wall time of the run; 0 means no limit.
+    "limits.time.wall" time_wall: Option<Duration> = None;
+    /// Limit for the memory of the process; 0 means no limit.
+    "limits.memory" memory: Bytes = Bytes(0);
+    /// The function where the program starts.
+    "analysis.entryFunction" entry_function: String = "main".to_string();
+    /// The order in which states are explored.
+    "analysis.traversal.order" traversal: Traversal = Traversal::Dfs;
+    /// Whether states earlier in the reverse post-order of their function are explored first, so that the branches of a
+    /// block meet before the analysis goes on ("topological" order).
+    "analysis.traversal.useReversePostorder" use_rpo: bool = true;
+    /// Whether states with a deeper call stack are explored first; belongs to the reverse post-order.
+    "analysis.traversal.useCallstack" use_callstack: bool = true;
+    /// How machine integers become terms. The integer encoding falls back to bit-vectors for a program that it cannot
+    /// represent exactly.
+    "cpa.predicate.encoding" encoding: EncodingChoice = EncodingChoice::Bitvector;
+    /// Abstract at loop heads.
+    "cpa.predicate.blk.alwaysAtLoops" blk_at_loops: bool = true;
+    /// Abstract after function calls and returns.
+    "cpa.predicate.blk.alwaysAtFunctions" blk_at_functions: bool = false;
+    /// Abstract as soon as the longest path of a block has this many edges (1 is single-block encoding); 0 means never.
+    "cpa.predicate.blk.threshold" blk_threshold: u32 = 0;
+    /// The library for binary decision diagrams.
+    "cpa.predicate.bdd" bdd: BddChoice = BddChoice::Oxidd;
+    /// The interpolation engines in the order in which they are asked, separated by commas.
+    "cpa.predicate.refinement.engines" engines: String = "newton,spacer,candidates,sp".to_string();
+    /// Whether the atoms of interpolants become predicates, not the interpolants as a whole.
+    "cpa.predicate.refinement.splitItpAtoms" split_atoms: bool = true;
+}
+
+impl fmt::Display for OptionDoc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} = {}\n    {}\n    values: {}", self.key, self.default, self.doc, self.expected)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_read_back() {
+        let mut config = Config::default();
+        for (key, value) in Config::default().values() {
+            config.set(key, &value).unwrap();
+        }
+        assert_eq!(config, Config::default());
+    }
+
+    #[test]
+    fn wrong_keys_and_values_are_explained() {
+        let mut config = Config::default();
+        let error = config.set("cpa.predicate.blk.treshold", "1").unwrap_err();
+        assert!(error.to_string().contains("did you mean 'cpa.predicate.blk.threshold'"), "{error}");
+        let error = config.set("cpa.predicate.blk.threshold", "many").unwrap_err();
+        assert!(error.to_string().contains("expected a whole number"), "{error}");
+    }
+
+    #[test]
+    fn limits() {
+        let time = |text| <Option<Duration> as OptionValue>::parse(text);
+        assert_eq!(time("900s"), Some(Some(Duration::from_secs(900))));
+        assert_eq!(time("2min"), Some(Some(Duration::from_secs(120))));
+        assert_eq!(time("500ms"), Some(Some(Duration::from_millis(500))));
+        assert_eq!(time("0"), Some(None));
+        assert_eq!(time("-1s"), None);
+        assert_eq!(time("soon"), None);
+        assert_eq!(Bytes::parse("4GB"), Some(Bytes(4_000_000_000)));
+        assert_eq!(Bytes::parse("15 apples"), None);
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Named configurations and configuration files, both TOML.
+
+use thiserror::Error;
+use toml::{Table, Value};
+
+use crate::options::{Config, OptionError};
+
+/// The presets: name and text.
+const PRESETS: &[(&str, &str)] = &[
+    ("default", include_str!("../presets/default.toml")),
+    ("predicate", include_str!("../presets/predicate.toml")),
+    ("predicate-abelf", include_str!("../presets/predicate-abelf.toml")),
+    ("predicate-sbe", include_str!("../presets/predicate-sbe.toml")),
+];
+
+/// Why a configuration cannot be used.
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    /// There is no such preset.
+    #[error("there is no preset '{name}'; the presets are: {known}")]
+    UnknownPreset {
+        /// The name as given.
+        name: String,
+        /// All names.
+        known: String,
+    },
+    /// The text is not TOML.
+    #[error("{source_name}: not a TOML file: {message}")]
+    Syntax {
+        /// The file.
+        source_name: String,
+        /// What the parser says.
+        message: String,
+    },
+    /// A value has a type that no option has.
+    #[error("{source_name}: the value of '{key}' must be a text, a number or true or false")]
+    Type {
+        /// The file.
+        source_name: String,
+        /// The key.
+        key: String,
+    },
+    /// An option cannot be set.
+    #[error("{source_name}: {error}")]
+    Option {
+        /// The file or the command line.
+        source_name: String,
+        /// What is wrong.
+        error: OptionError,
+    },
+}
+
+/// The names of all presets.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    PRESETS.iter().map(|(name, _)| *name)
+}
+
+/// Name and text of all presets.
+pub fn all() -> &'static [(&'static str, &'static str)] {
+    PRESETS
+}
+
+/// Applies a preset.
+pub fn apply_preset(config: &mut Config, name: &str) -> Result<(), ConfigError> {
+    let Some((_, text)) = PRESETS.iter().find(|(known, _)| *known == name) else {
+        let known = names().collect::<Vec<_>>().join(", ");
+        return Err(ConfigError::UnknownPreset { name: name.to_string(), known });
+    };
+    apply_toml(config, text, &format!("preset {name}"))
+}
+
+/// Applies the options of a TOML text; tables are prefixes of keys.
+pub fn apply_toml(config: &mut Config, text: &str, source_name: &str) -> Result<(), ConfigError> {
+    let table: Table = text.parse().map_err(|error: toml::de::Error| ConfigError::Syntax {
+        source_name: source_name.to_string(),
+        message: error.message().to_string(),
+    })?;
+    apply_table(config, &table, "", source_name)
+}
+
+fn apply_table(config: &mut Config, table: &Table, prefix: &str, source_name: &str) -> Result<(), ConfigError> {
+    for (name, value) in table {
+        let key = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+        let text = match value {
+            Value::Table(inner) => {
+                apply_table(config, inner, &key, source_name)?;
+                continue;
+            }
+            Value::String(text) => text.clone(),
+            Value::Integer(number) => number.to_string(),
+            Value::Float(number) => number.to_string(),
+            Value::Boolean(truth) => truth.to_string(),
+            Value::Datetime(_) | Value::Array(_) => {
+                return Err(ConfigError::Type { source_name: source_name.to_string(), key });
+            }
+        };
+        config
+            .set(&key, &text)
+            .map_err(|error| ConfigError::Option { source_name: source_name.to_string(), error })?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_preset_is_valid() {
+        for name in names() {
+            apply_preset(&mut Config::default(), name).unwrap();
+        }
+    }
+
+    #[test]
+    fn files_name_what_is_wrong() {
+        let error = apply_toml(&mut Config::default(), "[cpa.predicate]\nblk.treshold = 3", "my.toml").unwrap_err();
+        assert!(error.to_string().starts_with("my.toml: there is no option 'cpa.predicate.blk.treshold'"), "{error}");
+        let error = apply_toml(&mut Config::default(), "[[", "my.toml").unwrap_err();
+        assert!(error.to_string().contains("not a TOML file"), "{error}");
+    }
+}

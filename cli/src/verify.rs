@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One verification run inside its thread: load the program, find the targets, run the analysis, say what came out.
+
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+
+use cfa::{MachineModel, Program, Property};
+use cpa_core::{CancelToken, Cx, Progress, Verdict};
+use report::counterexample;
+use report::verdict::VerdictLine;
+
+use crate::args::Args;
+use crate::limits::{Limits, cpu_time, memory_used};
+use crate::options::Config;
+use crate::registry;
+
+/// A source file in memory.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Its name as given.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// What is to be verified.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// The program.
+    pub sources: Vec<Source>,
+    /// The property file: short name, file name and text.
+    pub property: Option<(String, String, String)>,
+    /// Whether the machine is LP64, not ILP32.
+    pub lp64: bool,
+    /// The function where the program starts.
+    pub entry: String,
+}
+
+/// What a run prints on standard output.
+#[derive(Clone, Debug, Default)]
+pub struct Reply {
+    /// Everything before the verdict.
+    pub lines: Vec<String>,
+    /// Why there is no answer.
+    pub reason: Option<String>,
+    /// The verdict; none if the run was not a verification.
+    pub verdict: Option<VerdictLine>,
+}
+
+/// Why a run has no verdict.
+#[derive(Clone, Debug)]
+pub enum RunError {
+    /// The program or the property cannot be read.
+    Input(String),
+    /// The options cannot be used.
+    Configuration(String),
+    /// An invariant of the tool is broken.
+    Panic,
+}
+
+fn load(input: &Input) -> Result<Program, RunError> {
+    let sources: Vec<cfa::Source> =
+        input.sources.iter().map(|s| cfa::Source { name: s.name.clone(), text: s.text.clone() }).collect();
+    let machine = if input.lp64 { MachineModel::Lp64 } else { MachineModel::Ilp32 };
+    cfa::load(&sources, &cfa::Options { machine, entry: input.entry.clone() })
+        .map_err(|error| RunError::Input(format!("Parsing failed: {error}")))
+}
+
+/// Prints the program's automaton.
+pub fn dump(input: &Input, dot: bool) -> Result<Reply, RunError> {
+    let program = load(input)?;
+    let text = if dot { program.dot() } else { program.dump() };
+    Ok(Reply { lines: vec![text.trim_end().to_string()], ..Reply::default() })
+}
+
+/// Verifies the program.
+pub fn verify(
+    input: &Input,
+    config: &Config,
+    args: &Args,
+    limits: Limits,
+    cancel: CancelToken,
+    status: Arc<Mutex<String>>,
+) -> Result<Reply, RunError> {
+    let (name, property) = match &input.property {
+        Some((name, file, text)) => (
+            name.clone(),
+            Property::parse(text).map_err(|error| RunError::Input(format!("{file}: {error}")))?,
+        ),
+        None => ("unreach-call".to_string(), Property::default_errors()),
+    };
+    let program = Rc::new(load(input)?);
+    let targets = program.targets(&property);
+    let mut cx = Cx::new(Box::new(limits.clone()), cancel);
+    let shown = Arc::clone(&status);
+    let mut refinements = 0;
+    cx.on_progress(move |progress| {
+        let text = match progress {
+            Progress::Explored { nodes, waiting, .. } => {
+                format!("{nodes} abstract states, {waiting} waiting, {refinements} refinements")
+            }
+            Progress::Refined { number, .. } => {
+                refinements = *number;
+                format!("{number} refinements")
+            }
+        };
+        if let Ok(mut status) = shown.lock() {
+            *status = text;
+        }
+    });
+    let setup = limits.elapsed();
+    let run = registry::run(&program, targets, config, &mut cx).map_err(RunError::Configuration)?;
+
+    let mut reply = Reply::default();
+    if args.stats {
+        reply.lines.extend(statistics(&program, &run.statistics, setup, &limits));
+    }
+    if !args.quiet {
+        reply.lines.extend(run.notes.iter().map(|note| format!("Note: {note}")));
+        reply.lines.extend(run.outcome.assumptions().iter().map(|text| format!("Assumed: {text}")));
+    }
+    reply.verdict = Some(match run.outcome.verdict() {
+        Verdict::True => VerdictLine::True,
+        Verdict::False(run) => {
+            if !args.quiet {
+                reply.lines.push("Counterexample, inputs in the order of execution:".to_string());
+                let inputs = counterexample::inputs(&program, run);
+                let none = inputs.is_empty().then(|| "none".to_string());
+                reply.lines.extend(inputs.into_iter().chain(none).map(|line| format!("  {line}")));
+                if args.verbose {
+                    reply.lines.push("Steps:".to_string());
+                    reply.lines.extend(counterexample::steps(&program, run).into_iter().map(|line| format!("  {line}")));
+                }
+            }
+            VerdictLine::False { property: Some(name) }
+        }
+        Verdict::Unknown(reason) => {
+            reply.reason = Some(reason.to_string());
+            VerdictLine::Unknown
+        }
+    });
+    Ok(reply)
+}
+
+fn statistics(
+    program: &Program,
+    entries: &[(String, String)],
+    setup: std::time::Duration,
+    limits: &Limits,
+) -> Vec<String> {
+    let mut lines = vec![
+        format!("Number of program locations: {}", program.nodes.len()),
+        format!("Number of CFA edges: {}", program.edges.len()),
+        format!("Number of functions: {}", program.funcs.len()),
+        format!("Time for analysis setup: {:.3}s", setup.as_secs_f64()),
+    ];
+    lines.extend(entries.iter().map(|(label, value)| format!("{label}: {value}")));
+    lines.push(format!("Total time for cpa-verify: {:.3}s", limits.elapsed().as_secs_f64()));
+    lines.push(format!("Total CPU time for cpa-verify: {:.3}s", cpu_time().as_secs_f64()));
+    lines.push(format!("Memory of the process: {} MB", memory_used().unwrap_or(0) / 1_000_000));
+    lines
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+//! From the operations of the automaton to terms: the strongest post of Wendler's thesis, section 2.2, over machine
+//! integers.
+//!
+//! Two encodings. [`Encoding::Bitvector`] is exact for every expression. [`Encoding::Integer`] uses unbounded integers,
+//! keeps every value in the range of its type and models wrap-around where C wraps; an expression that it cannot
+//! represent exactly (a product of variables, bit operations) is [`Inexact`], and the caller uses bit-vectors for the
+//! whole program. Division by zero and oversized shifts are undefined in C; here they have the value that SMT-LIB gives
+//! them, and the replay of a counterexample refuses a path that executes one.
+
+mod bitvector;
+mod integer;
+
+use std::rc::Rc;
+
+use cfa::Program;
+use cfa::ids::{ExprId, VarId};
+use cfa::ir::{Expr, ExprKind, IntTy, Op};
+use cpa_core::Step;
+use rustc_hash::FxHashMap;
+use smt::path::Stmt;
+use smt::{Sort, SymId, TermId, Terms, Value};
+use thiserror::Error;
+
+/// How machine integers become terms.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Encoding {
+    /// Fixed-size bit-vectors, exact.
+    #[default]
+    Bitvector,
+    /// Integers with ranges, wrap-around modelled; linear programs only.
+    Integer,
+}
+
+/// An expression that the integer encoding cannot represent exactly.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("{operator} has no exact linear integer encoding")]
+pub struct Inexact {
+    /// The operator, for a message.
+    pub operator: &'static str,
+}
+
+/// Translates expressions and operations of one program; translations are kept.
+pub struct Encoder {
+    program: Rc<Program>,
+    encoding: Encoding,
+    symbols: Vec<Option<SymId>>,
+    vars: FxHashMap<SymId, VarId>,
+    values: FxHashMap<ExprId, TermId>,
+    truths: FxHashMap<ExprId, TermId>,
+    ranges: FxHashMap<ExprId, (i128, i128)>,
+}
+
+impl Encoder {
+    /// An encoder for `program`.
+    pub fn new(program: Rc<Program>, encoding: Encoding) -> Self {
+        let symbols = vec![None; program.vars.len()];
+        Self {
+            program,
+            encoding,
+            symbols,
+            vars: FxHashMap::default(),
+            values: FxHashMap::default(),
+            truths: FxHashMap::default(),
+            ranges: FxHashMap::default(),
+        }
+    }
+
+    /// The encoding in use.
+    pub fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    /// Whether every operation of the program has an exact encoding.
+    pub fn check_program(&mut self, terms: &mut Terms) -> Result<(), Inexact> {
+        if self.encoding == Encoding::Bitvector {
+            return Ok(());
+        }
+        let program = Rc::clone(&self.program);
+        for edge in program.edges.iter() {
+            match &edge.op {
+                Op::Assume { cond, .. } => {
+                    self.truth(terms, *cond)?;
+                }
+                Op::Assign { value, .. } => {
+                    self.value(terms, *value)?;
+                }
+                Op::Call { args, .. } => {
+                    for &arg in args {
+                        self.value(terms, arg)?;
+                    }
+                }
+                Op::Skip | Op::Havoc { .. } | Op::Unsupported { .. } => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The symbol that stands for a variable.
+    pub fn symbol(&mut self, terms: &mut Terms, var: VarId) -> SymId {
+        if let Some(symbol) = self.symbols[var.index()] {
+            return symbol;
+        }
+        let data = &self.program.vars[var.index()];
+        let symbol = match self.encoding {
+            Encoding::Bitvector => terms.symbol(&data.name, Sort::Bv(data.ty.bits)),
+            Encoding::Integer => terms.bounded_symbol(&data.name, data.ty.min(), data.ty.max()),
+        };
+        self.symbols[var.index()] = Some(symbol);
+        self.vars.insert(symbol, var);
+        symbol
+    }
+
+    /// The variable that a symbol stands for; none for symbols of other origin.
+    pub fn variable(&self, symbol: SymId) -> Option<VarId> {
+        self.vars.get(&symbol).copied()
+    }
+
+    /// The machine integer of type `ty` that a solver's value stands for.
+    pub fn integer(&self, value: Value, ty: IntTy) -> i128 {
+        match value {
+            Value::Bool(b) => i128::from(b),
+            Value::Bv { bits, .. } => ty.wrap(i128::try_from(bits).expect("machine integers have at most 64 bits")),
+            Value::Int(n) => ty.wrap(n),
+        }
+    }
+
+    /// The value of an expression over the program variables at index 0.
+    pub fn value(&mut self, terms: &mut Terms, expr: ExprId) -> Result<TermId, Inexact> {
+        if let Some(&known) = self.values.get(&expr) {
+            return Ok(known);
+        }
+        let data = self.expr(expr);
+        let term = match data.kind {
+            ExprKind::Var(var) => {
+                let symbol = self.symbol(terms, var);
+                terms.var(symbol, 0)
+            }
+            ExprKind::Cmp(..) | ExprKind::Not(_) | ExprKind::And(..) | ExprKind::Or(..) => {
+                let truth = self.truth(terms, expr)?;
+                let one = self.constant(terms, 1, data.ty);
+                let zero = self.constant(terms, 0, data.ty);
+                terms.ite(truth, one, zero)
+            }
+            ExprKind::Ite(cond, then, other) => {
+                let cond = self.truth(terms, cond)?;
+                let then = self.value(terms, then)?;
+                let other = self.value(terms, other)?;
+                terms.ite(cond, then, other)
+            }
+            ExprKind::Const(value) => self.constant(terms, value, data.ty),
+            ExprKind::Unary(..) | ExprKind::Binary(..) | ExprKind::Cast(_) => match self.encoding {
+                Encoding::Bitvector => self.bitvector_value(terms, &data)?,
+                Encoding::Integer => self.integer_value(terms, expr, &data)?,
+            },
+        };
+        self.values.insert(expr, term);
+        Ok(term)
+    }
+
+    /// Whether an expression is non-zero, as a Boolean term.
+    pub fn truth(&mut self, terms: &mut Terms, expr: ExprId) -> Result<TermId, Inexact> {
+        if let Some(&known) = self.truths.get(&expr) {
+            return Ok(known);
+        }
+        let data = self.expr(expr);
+        let term = match data.kind {
+            ExprKind::Cmp(op, left, right) => {
+                let ty = self.expr(left).ty;
+                let left = self.value(terms, left)?;
+                let right = self.value(terms, right)?;
+                match self.encoding {
+                    Encoding::Bitvector => bitvector::compare(terms, op, ty.signed, left, right),
+                    Encoding::Integer => integer::compare(terms, op, left, right),
+                }
+            }
+            ExprKind::Not(arg) => {
+                let arg = self.truth(terms, arg)?;
+                terms.not(arg)
+            }
+            ExprKind::And(left, right) => {
+                let left = self.truth(terms, left)?;
+                let right = self.truth(terms, right)?;
+                terms.and(left, right)
+            }
+            ExprKind::Or(left, right) => {
+                let left = self.truth(terms, left)?;
+                let right = self.truth(terms, right)?;
+                terms.or(left, right)
+            }
+            ExprKind::Ite(cond, then, other) => {
+                let cond = self.truth(terms, cond)?;
+                let then = self.truth(terms, then)?;
+                let other = self.truth(terms, other)?;
+                terms.ite(cond, then, other)
+            }
+            ExprKind::Const(value) => terms.bool(value != 0),
+            ExprKind::Var(_) | ExprKind::Unary(..) | ExprKind::Binary(..) | ExprKind::Cast(_) => {
+                let value = self.value(terms, expr)?;
+                let zero = self.constant(terms, 0, data.ty);
+                let is_zero = terms.eq(value, zero);
+                terms.not(is_zero)
+            }
+        };
+        self.truths.insert(expr, term);
+        Ok(term)
+    }
+
+    /// The statements that a step of the analysis executes, in order.
+    pub fn statements(&mut self, terms: &mut Terms, step: Step) -> Result<Vec<Stmt>, Inexact> {
+        let program = Rc::clone(&self.program);
+        Ok(match step {
+            Step::Edge(edge) => match &program.edges[edge.index()].op {
+                Op::Skip | Op::Unsupported { .. } => Vec::new(),
+                Op::Assume { cond, truth } => {
+                    let cond = self.truth(terms, *cond)?;
+                    vec![Stmt::Assume(if *truth { cond } else { terms.not(cond) })]
+                }
+                Op::Assign { var, value } => {
+                    let value = self.value(terms, *value)?;
+                    vec![Stmt::Assign(self.symbol(terms, *var), value)]
+                }
+                Op::Havoc { var, .. } => vec![Stmt::Havoc(self.symbol(terms, *var))],
+                Op::Call { .. } => unreachable!("the location CPA enters calls"),
+            },
+            Step::Enter(edge) => {
+                let Op::Call { callee, args, .. } = &program.edges[edge.index()].op else {
+                    unreachable!("only call edges are entered")
+                };
+                // The parameters of a function that is not on the call stack do not occur in the arguments, so
+                // assigning them one after the other is the same as all at once.
+                let params = &program.funcs[callee.index()].params;
+                let mut statements = Vec::with_capacity(args.len());
+                for (&param, &arg) in params.iter().zip(args) {
+                    let value = self.value(terms, arg)?;
+                    statements.push(Stmt::Assign(self.symbol(terms, param), value));
+                }
+                statements
+            }
+            Step::Leave(edge) => {
+                let Op::Call { callee, result, .. } = &program.edges[edge.index()].op else {
+                    unreachable!("only call edges are left")
+                };
+                match (result, program.funcs[callee.index()].ret) {
+                    (Some(result), Some(ret)) => {
+                        let ret = self.symbol(terms, ret);
+                        let value = terms.var(ret, 0);
+                        vec![Stmt::Assign(self.symbol(terms, *result), value)]
+                    }
+                    _ => Vec::new(),
+                }
+            }
+        })
+    }
+
+    fn expr(&self, expr: ExprId) -> Expr {
+        self.program.exprs.get(expr).clone()
+    }
+
+    fn constant(&self, terms: &mut Terms, value: i128, ty: IntTy) -> TermId {
+        match self.encoding {
+            Encoding::Bitvector => {
+                let modulus = 1i128 << ty.bits;
+                let bits = u128::try_from(value.rem_euclid(modulus)).expect("a residue is not negative");
+                terms.bv(ty.bits, bits)
+            }
+            Encoding::Integer => terms.int(value),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What the Predicate CPA and its refiner share: terms, predicates, regions, the solver and the statistics.
+
+use std::rc::Rc;
+
+use cfa::Program;
+use cpa_core::{Cx, Stop};
+use rustc_hash::FxHashMap;
+use smt::solver::{Limits, Solver, Z3Config, Z3Solver};
+use smt::{TermId, Terms};
+
+use crate::encode::{Encoder, Encoding, Inexact};
+use crate::precision::Predicates;
+use crate::region::{self, Library, OutOfNodes, RegionId, RegionNode, Regions};
+use crate::stats::Statistics;
+
+/// The shared part of one predicate analysis.
+pub struct Manager {
+    /// All terms of the run.
+    pub terms: Terms,
+    /// Operations to terms.
+    pub encoder: Encoder,
+    /// The predicates found so far.
+    pub predicates: Predicates,
+    /// Counters of the run.
+    pub stats: Statistics,
+    pub(crate) regions: Box<dyn Regions>,
+    pub(crate) solver: Z3Solver,
+    pub(crate) abstractions: FxHashMap<(TermId, Vec<(u32, TermId)>), Option<RegionId>>,
+    pub(crate) feasible: FxHashMap<TermId, bool>,
+    region_terms: FxHashMap<RegionId, TermId>,
+}
+
+impl Manager {
+    /// A manager for `program`; fails when the encoding cannot represent the program exactly.
+    pub fn new(program: &Rc<Program>, encoding: Encoding, library: Library) -> Result<Self, Inexact> {
+        let mut terms = Terms::new();
+        let mut encoder = Encoder::new(Rc::clone(program), encoding);
+        encoder.check_program(&mut terms)?;
+        Ok(Self {
+            terms,
+            encoder,
+            predicates: Predicates::default(),
+            stats: Statistics::default(),
+            regions: region::new_manager(library),
+            solver: Z3Solver::new(&Z3Config::default()),
+            abstractions: FxHashMap::default(),
+            feasible: FxHashMap::default(),
+            region_terms: FxHashMap::default(),
+        })
+    }
+
+    /// The region of all valuations.
+    pub fn top(&mut self) -> RegionId {
+        self.regions.constant(true)
+    }
+
+    /// The name of the BDD library in use.
+    pub fn bdd_library(&self) -> &'static str {
+        self.regions.library()
+    }
+
+    /// Counters of the solver behind the abstractions.
+    pub fn solver_stats(&self) -> smt::solver::SolverStats {
+        self.solver.stats()
+    }
+
+    /// Whether one region is a subset of another.
+    pub fn implies(&mut self, f: RegionId, g: RegionId) -> Result<bool, Stop> {
+        self.stats.coverage_checks += 1;
+        self.regions.implies(f, g).map_err(stop)
+    }
+
+    /// A region as a term over the program variables.
+    pub fn region_term(&mut self, region: RegionId) -> TermId {
+        // Post-order over the diagram; the depth is the number of predicates, but an explicit stack costs nothing.
+        let mut stack = vec![region];
+        while let Some(&top) = stack.last() {
+            if self.region_terms.contains_key(&top) {
+                stack.pop();
+                continue;
+            }
+            let term = match self.regions.node(top) {
+                RegionNode::Constant(value) => Some(self.terms.bool(value)),
+                RegionNode::Decision { var, high, low } => {
+                    match (self.region_terms.get(&high).copied(), self.region_terms.get(&low).copied()) {
+                        (Some(high), Some(low)) => {
+                            let atom = self.predicates.atom_of_number(var);
+                            Some(self.terms.ite(atom, high, low))
+                        }
+                        _ => {
+                            stack.extend([high, low]);
+                            None
+                        }
+                    }
+                }
+            };
+            if let Some(term) = term {
+                self.region_terms.insert(top, term);
+                stack.pop();
+            }
+        }
+        self.region_terms[&region]
+    }
+}
+
+/// Limits for one solver query from what is left of the run's budget.
+pub fn limits(cx: &Cx) -> Limits {
+    Limits { timeout: cx.remaining(), interrupt: Some(cx.cancel_token().flag()) }
+}
+
+pub(crate) fn stop(error: OutOfNodes) -> Stop {
+    Stop::GaveUp(error.to_string())
+}

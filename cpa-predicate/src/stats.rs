@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Counters of the Predicate CPA, with the labels that CPAchecker's users know.
+
+use std::collections::BTreeMap;
+
+use crate::block::BlockEnd;
+
+/// Counters of one predicate analysis.
+#[derive(Clone, Default, Debug)]
+pub struct Statistics {
+    /// Abstractions computed or taken from the cache.
+    pub abstractions: u64,
+    /// Ends of blocks by reason.
+    pub block_ends: BTreeMap<BlockEnd, u64>,
+    /// Abstractions that were found in the cache.
+    pub cached: u64,
+    /// Abstractions without predicates.
+    pub empty_precision: u64,
+    /// Abstractions that only asked for satisfiability.
+    pub false_precision: u64,
+    /// Abstractions whose result was false.
+    pub result_false: u64,
+    /// Solver checks for abstractions.
+    pub checks: u64,
+    /// Models enumerated.
+    pub models: u64,
+    /// Abstractions that enumerated models.
+    pub enumerations: u64,
+    /// Queries that the solver could not answer; the result was over-approximated.
+    pub unanswered: u64,
+    /// Implication checks between regions.
+    pub coverage_checks: u64,
+    /// Longest path in a block.
+    pub max_block: u32,
+    /// Sum of the longest paths of all blocks.
+    pub total_block: u64,
+    /// Blocks.
+    pub blocks: u64,
+    /// Refinements of the predicate refiner.
+    pub refinements: u64,
+    /// Longest abstract counterexample, in blocks.
+    pub max_path: usize,
+}
+
+impl Statistics {
+    pub(crate) fn count_end(&mut self, reason: BlockEnd, length: u32) {
+        *self.block_ends.entry(reason).or_default() += 1;
+        self.max_block = self.max_block.max(length);
+        self.total_block += u64::from(length);
+        self.blocks += 1;
+    }
+
+    /// Labels and values, in a fixed order.
+    pub fn entries(&self) -> Vec<(&'static str, String)> {
+        let end = |reason| self.block_ends.get(&reason).copied().unwrap_or(0).to_string();
+        let average = |sum: u64, count: u64| format!("{:.2}", sum as f64 / count.max(1) as f64);
+        vec![
+            ("Number of abstractions", self.abstractions.to_string()),
+            ("Because of function entry/exit", end(BlockEnd::Function)),
+            ("Because of loop head", end(BlockEnd::LoopHead)),
+            ("Because of threshold", end(BlockEnd::Threshold)),
+            ("Because of target state", end(BlockEnd::Target)),
+            ("Times abstraction was reused", self.cached.to_string()),
+            ("Times precision was empty", self.empty_precision.to_string()),
+            ("Times precision was {false}", self.false_precision.to_string()),
+            ("Times result was 'false'", self.result_false.to_string()),
+            ("Max ABE block size", self.max_block.to_string()),
+            ("Avg ABE block size", average(self.total_block, self.blocks)),
+            ("Number of satisfiability checks", self.checks.to_string()),
+            ("Number of coverage checks", self.coverage_checks.to_string()),
+            ("Number of models for allsat", self.models.to_string()),
+            ("Avg number of models for allsat", average(self.models, self.enumerations)),
+            ("Queries without answer", self.unanswered.to_string()),
+        ]
+    }
+}
