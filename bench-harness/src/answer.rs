@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a tool said: the verdict line and the reason it gives for not knowing.
+
+use std::io::{self, BufRead};
+
+use serde::{Deserialize, Serialize};
+
+/// A verdict as the tool prints it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The property holds.
+    True,
+    /// It is violated.
+    False,
+    /// The tool gave up.
+    Unknown,
+}
+
+impl Verdict {
+    /// As it stands in result files and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::True => "true",
+            Verdict::False => "false",
+            Verdict::Unknown => "unknown",
+        }
+    }
+}
+
+/// The output of one run, reduced to what matters for its judgement.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// The verdict of the last `Verification result:` line.
+    pub verdict: Option<Verdict>,
+    /// For FALSE, the violated property if the tool names it.
+    pub violated: Option<String>,
+    /// Two verdict lines that contradict each other were printed.
+    pub contradictory: bool,
+    /// The text of the last `Reason:` line.
+    pub reason: Option<String>,
+    /// The message of a Rust panic.
+    pub panic: Option<String>,
+    /// The last line of an error: one that begins with `Error:` or `error:`.
+    pub error: Option<String>,
+    /// The first line that is nothing of the above, and not empty.
+    pub first_line: Option<String>,
+    /// The last such line.
+    pub last_line: Option<String>,
+}
+
+/// Longer lines are cut: they are reasons for people to read.
+const LONGEST_LINE: usize = 300;
+
+impl Answer {
+    /// Reads the whole output; anything may be in it.
+    pub fn read(mut output: impl BufRead) -> io::Result<Answer> {
+        let mut answer = Answer::default();
+        let mut bytes = Vec::new();
+        while output.read_until(b'\n', &mut bytes)? > 0 {
+            let line = String::from_utf8_lossy(&bytes);
+            answer.line(line.trim());
+            bytes.clear();
+        }
+        Ok(answer)
+    }
+
+    fn line(&mut self, line: &str) {
+        if let Some(result) = line.strip_prefix("Verification result:") {
+            self.result(result.trim());
+        } else if let Some(reason) = line.strip_prefix("Reason:") {
+            self.reason = Some(shortened(reason.trim()));
+        } else if let Some((_, place)) = line.split_once("panicked at ") {
+            self.panic = Some(format!("panic at {}", shortened(place.trim_end_matches(':'))));
+        } else if line.starts_with("Error:") || line.starts_with("error:") {
+            self.error = Some(shortened(line[6..].trim()));
+        } else if !line.is_empty() {
+            let line = shortened(line);
+            self.first_line.get_or_insert_with(|| line.clone());
+            self.last_line = Some(line);
+        }
+    }
+
+    fn result(&mut self, result: &str) {
+        let word = result.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+        let verdict = match word {
+            "TRUE" => Verdict::True,
+            "FALSE" => Verdict::False,
+            "UNKNOWN" => Verdict::Unknown,
+            _ => return,
+        };
+        self.contradictory |= self.verdict.is_some_and(|earlier| earlier != verdict);
+        self.verdict = Some(verdict);
+        let description = result.split_once("Property violation (").and_then(|(_, rest)| rest.split_once(')'));
+        self.violated = description.map(|(name, _)| shortened(name.split(':').next().unwrap_or(name)));
+    }
+
+    /// The best explanation of a missing verdict.
+    pub fn explanation(&self) -> Option<&str> {
+        [&self.reason, &self.panic, &self.error, &self.last_line].into_iter().find_map(|text| text.as_deref())
+    }
+}
+
+fn shortened(line: &str) -> String {
+    // Log lines end in the place that wrote them, such as `(Cegar.run, INFO)`.
+    let line = match line.rsplit_once(" (") {
+        Some((text, place))
+            if place.ends_with(", INFO)") || place.ends_with(", WARNING)") || place.ends_with(", SEVERE)") =>
+        {
+            text
+        }
+        _ => line,
+    };
+    match line.char_indices().nth(LONGEST_LINE) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(output: &str) -> Answer {
+        Answer::read(output.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn verdict_lines() {
+        assert_eq!(
+            read("Verification result: TRUE. No property violation found by chosen configuration.\n").verdict,
+            Some(Verdict::True)
+        );
+        let answer = read(
+            "x\nVerification result: FALSE. Property violation (unreach-call: a) found by chosen configuration.\ny",
+        );
+        assert_eq!((answer.verdict, answer.violated.as_deref()), (Some(Verdict::False), Some("unreach-call")));
+        assert_eq!(
+            read("Verification result: FALSE. Property violation found by chosen configuration.").violated,
+            None
+        );
+        assert_eq!(read("Verification result: UNKNOWN, incomplete analysis.").verdict, Some(Verdict::Unknown));
+        assert_eq!(
+            read("The Verification result: TRUE.\nVerification result: MAYBE\nverification result: TRUE").verdict,
+            None
+        );
+    }
+
+    #[test]
+    fn contradictions() {
+        assert!(read("Verification result: TRUE.\nVerification result: FALSE.\n").contradictory);
+        assert!(!read("Verification result: TRUE.\nVerification result: TRUE.\n").contradictory);
+    }
+
+    #[test]
+    fn explanations() {
+        let log =
+            "Starting (Main.run, INFO)\nReason: recursion of f\nVerification result: UNKNOWN, incomplete analysis.\n";
+        assert_eq!(read(log).explanation(), Some("recursion of f"));
+        assert_eq!(
+            read("a\nNo more interpolants (Cegar.run, WARNING)\n\n").explanation(),
+            Some("No more interpolants")
+        );
+        assert_eq!(read("Error: no such file: a.c\nsee --help\n").explanation(), Some("no such file: a.c"));
+        let panic = "thread 'main' panicked at cfa/src/lower.rs:12:5:\nindex out of bounds\nnote: run with\n";
+        assert_eq!(read(panic).explanation(), Some("panic at cfa/src/lower.rs:12:5"));
+        assert_eq!(read("").explanation(), None);
+    }
+
+    #[test]
+    fn garbage() {
+        let mut bytes = vec![0xff; 10_000];
+        bytes.extend(b"\nVerification result: TRUE.");
+        let answer = Answer::read(&bytes[..]).unwrap();
+        assert_eq!(answer.verdict, Some(Verdict::True));
+        assert!(answer.last_line.unwrap().chars().count() <= LONGEST_LINE + 3);
+    }
+}
