@@ -17,6 +17,7 @@ mod boolean;
 mod compare;
 mod display;
 mod eval;
+mod identity;
 mod ids;
 mod integer;
 mod leaves;
@@ -29,6 +30,7 @@ mod tests;
 mod traverse;
 
 pub use display::Infix;
+pub(crate) use identity::StoreId;
 pub use ids::{Sort, SymId, TermId, Value};
 pub use node::{BvBin, BvCmp, BvUn, Term};
 pub use smtlib::SmtLib;

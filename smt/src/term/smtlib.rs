@@ -15,7 +15,6 @@ use super::store::Terms;
 pub struct SmtLib {
     /// The text of terms that were printed before: a constant, a variable or the name of a definition.
     names: FxHashMap<TermId, String>,
-    bounded: FxHashSet<TermId>,
 }
 
 impl SmtLib {
@@ -71,20 +70,11 @@ impl SmtLib {
         self.names[&t].clone()
     }
 
-    /// The bounds of bounded symbols in `t` that were not printed before, as formulas.
-    pub fn bounds(&mut self, terms: &Terms, t: TermId, script: &mut String) -> Vec<String> {
-        let mut formulas = Vec::new();
-        if !terms.has_bounded(t) {
-            return formulas;
-        }
-        for s in terms.post_order(&[t], |s| !terms.has_bounded(s)) {
-            let Some((lo, hi)) = terms.as_var(s).and_then(|(sym, _)| terms.symbol_bounds(sym)) else { continue };
-            if self.bounded.insert(s) {
-                let x = self.term(terms, s, script);
-                formulas.push(format!("(<= {} {x} {})", int_text(lo), int_text(hi)));
-            }
-        }
-        formulas
+    /// The bounds of an instance of a bounded symbol as a formula; None if it has none.
+    pub fn bound(&mut self, terms: &Terms, x: TermId, script: &mut String) -> Option<String> {
+        let (lo, hi) = terms.as_var(x).and_then(|(sym, _)| terms.symbol_bounds(sym))?;
+        let name = self.term(terms, x, script);
+        Some(format!("(<= {} {name} {})", int_text(lo), int_text(hi)))
     }
 
     fn application(&self, terms: &Terms, t: TermId) -> String {
@@ -125,9 +115,14 @@ impl Terms {
     pub fn smtlib(&self, formulas: &[TermId]) -> String {
         let mut printer = SmtLib::new();
         let mut script = String::from("(set-option :global-declarations true)\n");
+        let mut bounded = FxHashSet::default();
         for &t in formulas {
-            for bound in printer.bounds(self, t, &mut script) {
-                let _ = writeln!(script, "(assert {bound})");
+            for x in self.bounded_instances(t) {
+                if bounded.insert(x)
+                    && let Some(bound) = printer.bound(self, x, &mut script)
+                {
+                    let _ = writeln!(script, "(assert {bound})");
+                }
             }
             let name = printer.term(self, t, &mut script);
             let _ = writeln!(script, "(assert {name})");

@@ -4,6 +4,7 @@
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
+use super::identity::StoreId;
 use super::ids::{Sort, SymId, TermId, Value};
 use super::leaves::{LeafOp, Leaves};
 use super::node::Term;
@@ -28,6 +29,7 @@ struct Info {
 /// The hash-consing store. Building needs `&mut`, reading `&`.
 #[derive(Clone, Debug)]
 pub struct Terms {
+    id: StoreId,
     symbols: IndexSet<Symbol, FxBuildHasher>,
     name_uses: FxHashMap<String, u32>,
     /// Whether an earlier symbol has the same name, so that printers have to tell them apart.
@@ -49,6 +51,7 @@ impl Terms {
     /// A store that holds the two Boolean constants.
     pub fn new() -> Self {
         let mut terms = Terms {
+            id: StoreId::default(),
             symbols: IndexSet::default(),
             name_uses: FxHashMap::default(),
             ambiguous: Vec::new(),
@@ -60,6 +63,10 @@ impl Terms {
         let (t, f) = (terms.intern(Term::True), terms.intern(Term::False));
         assert_eq!((t, f), (TermId::TRUE, TermId::FALSE), "the constants come first");
         terms
+    }
+
+    pub(crate) fn id(&self) -> &StoreId {
+        &self.id
     }
 
     /// The symbol of this name and sort. Symbols of one name but different sorts or bounds are different.
@@ -235,6 +242,11 @@ impl Terms {
     /// An instance of a symbol.
     pub fn var(&mut self, sym: SymId, index: u32) -> TermId {
         self.intern(Term::Var { sym, index })
+    }
+
+    /// An instance of a symbol, if it was made before.
+    pub fn find_var(&self, sym: SymId, index: u32) -> Option<TermId> {
+        self.nodes.get_index_of(&Term::Var { sym, index }).map(|i| TermId(i as u32))
     }
 
     /// The id of a node, which the caller has simplified.

@@ -58,6 +58,13 @@ impl Terms {
         order.into_iter().filter_map(|t| self.as_var(t)).collect()
     }
 
+    /// The instances of bounded symbols in a term, as variables.
+    pub fn bounded_instances(&self, t: TermId) -> Vec<TermId> {
+        let mut order = self.post_order(&[t], |s| !self.has_bounded(s));
+        order.retain(|&s| self.as_var(s).is_some());
+        order
+    }
+
     /// The symbol and index of a variable.
     pub fn as_var(&self, t: TermId) -> Option<(SymId, u32)> {
         match *self.get(t) {

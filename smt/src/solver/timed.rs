@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A solver that measures its time.
+
+use std::time::{Duration, Instant};
+
+use super::{CheckResult, Limits, Solver, SolverStats};
+use crate::term::{TermId, Terms};
+
+/// Measures the wall time of the calls into another solver and adds it to the statistics.
+pub struct Timed<S> {
+    inner: S,
+    time: Duration,
+    longest_check: Duration,
+}
+
+impl<S: Solver> Timed<S> {
+    /// Wraps a solver.
+    pub fn new(inner: S) -> Self {
+        Timed { inner, time: Duration::ZERO, longest_check: Duration::ZERO }
+    }
+}
+
+impl<S: Solver> Solver for Timed<S> {
+    fn push(&mut self) {
+        self.inner.push();
+    }
+
+    fn pop(&mut self) {
+        let start = Instant::now();
+        self.inner.pop();
+        self.time += start.elapsed();
+    }
+
+    fn assert(&mut self, terms: &Terms, formula: TermId) {
+        let start = Instant::now();
+        self.inner.assert(terms, formula);
+        self.time += start.elapsed();
+    }
+
+    fn check<'s>(&'s mut self, terms: &Terms, assumptions: &[TermId], limits: &Limits) -> CheckResult<'s> {
+        let start = Instant::now();
+        let result = self.inner.check(terms, assumptions, limits);
+        let spent = start.elapsed();
+        self.time += spent;
+        self.longest_check = self.longest_check.max(spent);
+        result
+    }
+
+    fn stats(&self) -> SolverStats {
+        SolverStats { time: self.time, longest_check: self.longest_check, ..self.inner.stats() }
+    }
+}

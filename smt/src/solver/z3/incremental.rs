@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The incremental solver.
+//!
+//! The assertions are remembered, so that the solver can be rebuilt in a new context after Z3 ran out of memory in the
+//! old one, whose state cannot be trusted then.
+
+use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
+use z3_sys::*;
+
+use super::context::{Context, Param, classify, text};
+use crate::error::Error;
+use crate::solver::{Assignment, CheckResult, Core, Limits, Model, Solver, SolverStats};
+use crate::term::{Sort, SymId, TermId, Terms, Value};
+
+/// The logic a solver is made for.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum Z3Logic {
+    /// Quantifier-free bit-vectors.
+    QfBv,
+    /// Quantifier-free linear integer arithmetic.
+    QfLia,
+}
+
+impl Z3Logic {
+    fn name(self) -> &'static str {
+        match self {
+            Z3Logic::QfBv => "QF_BV",
+            Z3Logic::QfLia => "QF_LIA",
+        }
+    }
+}
+
+/// Settings of a [`Z3Solver`].
+#[derive(Clone, Debug, Default)]
+pub struct Z3Config {
+    /// The logic of all formulas; None for any mixture.
+    pub logic: Option<Z3Logic>,
+    /// Minimise unsatisfiable cores.
+    pub core_minimize: bool,
+    /// Seed of the random choices in the search.
+    pub seed: u32,
+}
+
+/// An incremental Z3 solver in a context of its own.
+pub struct Z3Solver {
+    config: Z3Config,
+    state: State,
+    /// Formulas asserted, by scope.
+    assertions: Vec<Vec<TermId>>,
+    /// What to report instead of an answer, by scope.
+    errors: Vec<Option<Error>>,
+    /// Z3 ran out of memory: the context is to be replaced before the next use.
+    stale: bool,
+    stats: SolverStats,
+}
+
+/// What lives in the context.
+struct State {
+    solver: Z3_solver,
+    /// Terms of which all bounded instances have been constrained, by scope of the constraints.
+    bounded: Vec<Vec<TermId>>,
+    is_bounded: FxHashSet<TermId>,
+    // Declared last, so that it is dropped last.
+    context: Context,
+}
+
+impl State {
+    fn new(config: &Z3Config) -> Result<Self, Error> {
+        let context = Context::new();
+        // SAFETY: the context is alive; the solver is referenced until `State` is dropped.
+        let solver = unsafe {
+            let made = match config.logic {
+                Some(logic) => Z3_mk_solver_for_logic(context.raw(), context.symbol(logic.name())?),
+                None => Z3_mk_solver(context.raw()),
+            };
+            let solver = context.made(made)?;
+            Z3_solver_inc_ref(context.raw(), solver);
+            solver
+        };
+        let state = State { solver, bounded: vec![Vec::new()], is_bounded: FxHashSet::default(), context };
+        let mut params = vec![Param::Uint("random_seed", config.seed)];
+        if config.core_minimize {
+            params.push(Param::Bool("core.minimize", true));
+        }
+        let c = state.context.raw();
+        state.context.with_params(&params, |set| {
+            // SAFETY: solver and parameters are alive.
+            unsafe { Z3_solver_set_params(c, solver, set) };
+            state.context.error()
+        })?;
+        Ok(state)
+    }
+
+    fn push(&mut self) -> Result<(), Error> {
+        self.bounded.push(Vec::new());
+        // SAFETY: the solver is alive.
+        unsafe { Z3_solver_push(self.context.raw(), self.solver) };
+        self.context.error()
+    }
+
+    fn pop(&mut self) -> Result<(), Error> {
+        for t in self.bounded.pop().unwrap_or_default() {
+            self.is_bounded.remove(&t);
+        }
+        // SAFETY: the solver is alive and has a scope, as `bounded` had.
+        unsafe { Z3_solver_pop(self.context.raw(), self.solver, 1) };
+        self.context.error()
+    }
+
+    fn assert_ast(&self, ast: Z3_ast) -> Result<(), Error> {
+        // SAFETY: solver and term are alive.
+        unsafe { Z3_solver_assert(self.context.raw(), self.solver, ast) };
+        self.context.error()
+    }
+
+    fn assert(&mut self, terms: &Terms, formula: TermId) -> Result<(), Error> {
+        self.assert_bounds(terms, formula)?;
+        let ast = self.context.translate(terms, formula)?;
+        self.assert_ast(ast)
+    }
+
+    /// Constrains the bounded instances in a formula, in the innermost scope, unless that has been done.
+    fn assert_bounds(&mut self, terms: &Terms, formula: TermId) -> Result<(), Error> {
+        if !terms.has_bounded(formula) {
+            return Ok(());
+        }
+        let order = {
+            let done = &self.is_bounded;
+            terms.post_order(&[formula], |s| !terms.has_bounded(s) || done.contains(&s))
+        };
+        for s in order {
+            if let Some((lo, hi)) = terms.as_var(s).and_then(|(sym, _)| terms.symbol_bounds(sym)) {
+                let x = self.context.translate(terms, s)?;
+                let range = self.context.in_range(x, lo, hi)?;
+                let result = self.assert_ast(range);
+                self.context.release(range);
+                result?;
+            }
+            self.is_bounded.insert(s);
+            self.bounded.last_mut().expect("the outermost scope is never closed").push(s);
+        }
+        Ok(())
+    }
+
+    /// The core of the last check, as positions in the assumptions.
+    fn core(&self, assumptions: &[(usize, Z3_ast)]) -> Result<Core, Error> {
+        let c = self.context.raw();
+        let positions: FxHashMap<Z3_ast, usize> = assumptions.iter().rev().map(|&(i, ast)| (ast, i)).collect();
+        // SAFETY: the vector is referenced while it is read.
+        unsafe {
+            let vector = self.context.made(Z3_solver_get_unsat_core(c, self.solver))?;
+            Z3_ast_vector_inc_ref(c, vector);
+            let core: Option<Vec<usize>> = (0..Z3_ast_vector_size(c, vector))
+                .map(|i| Z3_ast_vector_get(c, vector, i).and_then(|ast| positions.get(&ast).copied()))
+                .collect();
+            Z3_ast_vector_dec_ref(c, vector);
+            // A core with foreign members is not used: all assumptions together suffice as well.
+            Ok(Core::new(core.unwrap_or_else(|| assumptions.iter().map(|&(i, _)| i).collect())))
+        }
+    }
+
+    fn model(&self) -> Result<Z3Model<'_>, Error> {
+        let c = self.context.raw();
+        // SAFETY: the model is referenced until `Z3Model` is dropped.
+        unsafe {
+            let model = self.context.made(Z3_solver_get_model(c, self.solver))?;
+            Z3_model_inc_ref(c, model);
+            Ok(Z3Model { context: &self.context, model })
+        }
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        // SAFETY: the solver is alive and not used afterwards.
+        unsafe { Z3_solver_dec_ref(self.context.raw(), self.solver) };
+    }
+}
+
+impl Z3Solver {
+    /// A solver without assertions.
+    pub fn new(config: &Z3Config) -> Self {
+        let (state, error) = match State::new(config) {
+            Ok(state) => (state, None),
+            // The parameters are fixed, so only a lack of memory brings us here; a plain solver then reports it.
+            Err(error) => (State::new(&Z3Config::default()).expect("Z3 makes solvers"), Some(error)),
+        };
+        Z3Solver {
+            config: config.clone(),
+            state,
+            assertions: vec![Vec::new()],
+            errors: vec![error],
+            stale: false,
+            stats: SolverStats::default(),
+        }
+    }
+
+    fn note(&mut self, result: Result<(), Error>) {
+        let Err(error) = result else { return };
+        if error == Error::OutOfMemory {
+            self.stale = true;
+        }
+        self.errors.last_mut().expect("the outermost scope is never closed").get_or_insert(error);
+    }
+
+    /// Replaces a context whose memory ran out and asserts everything anew.
+    fn rebuild(&mut self, terms: &Terms) {
+        self.stats.rebuilt += 1;
+        self.stale = false;
+        for error in &mut self.errors {
+            *error = None;
+        }
+        match State::new(&self.config) {
+            Ok(state) => self.state = state,
+            Err(error) => {
+                self.errors[0] = Some(error);
+                self.stale = true;
+                return;
+            }
+        }
+        let scopes = std::mem::take(&mut self.assertions);
+        let errors = std::mem::take(&mut self.errors);
+        for (depth, scope) in scopes.into_iter().enumerate() {
+            self.errors.push(None);
+            self.assertions.push(Vec::new());
+            if depth > 0 {
+                let result = self.state.push();
+                self.note(result);
+            }
+            for &t in &scope {
+                let result = self.state.assert(terms, t);
+                self.note(result);
+            }
+            self.assertions[depth] = scope;
+        }
+        debug_assert_eq!(errors.len(), self.errors.len(), "one entry per scope");
+    }
+
+    fn check_inner(&mut self, terms: &Terms, assumptions: &[TermId], limits: &Limits) -> Result<Answer, Error> {
+        if self.stale {
+            self.rebuild(terms);
+        }
+        if let Some(error) = self.errors.iter().flatten().next() {
+            return Err(error.clone());
+        }
+        let mut assumed = Vec::with_capacity(assumptions.len());
+        for (i, &a) in assumptions.iter().enumerate() {
+            match a {
+                TermId::TRUE => continue,
+                TermId::FALSE => return Ok(Answer::Unsat(Core::new(vec![i]))),
+                _ => {}
+            }
+            self.state.assert_bounds(terms, a)?;
+            assumed.push((i, self.state.context.translate(terms, a)?));
+        }
+        let asts: Vec<Z3_ast> = assumed.iter().map(|&(_, ast)| ast).collect();
+        let (c, solver) = (self.state.context.raw(), self.state.solver);
+        let (answer, cause) = self.state.context.watchdog().guard(limits, || {
+            // SAFETY: solver and assumptions are alive.
+            unsafe { Z3_solver_check_assumptions(c, solver, asts.len() as u32, asts.as_ptr()) }
+        });
+        let error = self.state.context.error();
+        match (answer, cause) {
+            (Some(Z3_L_TRUE), _) if error.is_ok() => Ok(Answer::Sat),
+            (Some(Z3_L_FALSE), _) if error.is_ok() => Ok(Answer::Unsat(self.state.core(&assumed)?)),
+            (_, Some(cause)) => {
+                // The error may still be that memory ran out.
+                match error {
+                    Err(Error::OutOfMemory) => Err(Error::OutOfMemory),
+                    _ => Err(Error::GaveUp(cause.reason())),
+                }
+            }
+            (_, None) => {
+                error?;
+                // SAFETY: the solver is alive.
+                let reason = text(unsafe { Z3_solver_get_reason_unknown(c, solver) });
+                match classify(reason) {
+                    Error::Solver(reason) => Err(Error::GaveUp(reason)),
+                    error => Err(error),
+                }
+            }
+        }
+    }
+}
+
+enum Answer {
+    Sat,
+    Unsat(Core),
+}
+
+impl Solver for Z3Solver {
+    fn push(&mut self) {
+        self.assertions.push(Vec::new());
+        self.errors.push(None);
+        if !self.stale {
+            let result = self.state.push();
+            self.note(result);
+        }
+    }
+
+    fn pop(&mut self) {
+        assert!(self.assertions.len() > 1, "the caller guarantees an open scope");
+        self.assertions.pop();
+        self.errors.pop();
+        if !self.stale {
+            let result = self.state.pop();
+            self.note(result);
+        }
+    }
+
+    fn assert(&mut self, terms: &Terms, formula: TermId) {
+        debug_assert_eq!(terms.sort(formula), Sort::Bool, "formulas are asserted");
+        self.stats.assertions += 1;
+        self.assertions.last_mut().expect("the outermost scope is never closed").push(formula);
+        if !self.stale {
+            let result = self.state.assert(terms, formula);
+            self.note(result);
+        }
+    }
+
+    fn check<'s>(&'s mut self, terms: &Terms, assumptions: &[TermId], limits: &Limits) -> CheckResult<'s> {
+        self.stats.checks += 1;
+        let error = match self.check_inner(terms, assumptions, limits) {
+            Ok(Answer::Unsat(core)) => {
+                self.stats.unsat += 1;
+                return CheckResult::Unsat(core);
+            }
+            Ok(Answer::Sat) => match self.state.model() {
+                Ok(model) => {
+                    self.stats.sat += 1;
+                    return CheckResult::Sat(Model::new(model));
+                }
+                Err(error) => error,
+            },
+            Err(error) => error,
+        };
+        self.stats.unknown += 1;
+        if error == Error::OutOfMemory {
+            self.stale = true;
+        }
+        CheckResult::Unknown(error.to_string())
+    }
+
+    fn stats(&self) -> SolverStats {
+        self.stats.clone()
+    }
+}
+
+/// Z3's model.
+struct Z3Model<'s> {
+    context: &'s Context,
+    model: Z3_model,
+}
+
+impl Assignment for Z3Model<'_> {
+    fn value(&self, terms: &Terms, sym: SymId, index: u32) -> Result<Option<Value>, Error> {
+        let Some(constant) = self.context.instance(terms, sym, index) else { return Ok(None) };
+        let c = self.context.raw();
+        // SAFETY: constant and model are alive; the interpretation lives as long as the model.
+        let value = unsafe {
+            let app = self.context.made(Z3_to_app(c, constant))?;
+            let decl = self.context.made(Z3_get_app_decl(c, app))?;
+            Z3_model_get_const_interp(c, self.model, decl)
+        };
+        self.context.error()?;
+        match value {
+            None => Ok(None),
+            Some(ast) => self.context.value_of(terms.symbol_sort(sym), ast).map(Some),
+        }
+    }
+}
+
+impl Drop for Z3Model<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the model is alive and not used afterwards.
+        unsafe { Z3_model_dec_ref(self.context.raw(), self.model) };
+    }
+}
