@@ -3,6 +3,7 @@
 
 use std::io::{self, BufRead};
 
+use report::verdict::VerdictLine;
 use serde::{Deserialize, Serialize};
 
 /// A verdict as the tool prints it.
@@ -39,7 +40,7 @@ pub struct Answer {
     pub contradictory: bool,
     /// The text of the last `Reason:` line.
     pub reason: Option<String>,
-    /// The message of a Rust panic.
+    /// The message of a panic, in Rust's words or in those of `cpa-verify`.
     pub panic: Option<String>,
     /// The last line of an error: one that begins with `Error:` or `error:`.
     pub error: Option<String>,
@@ -66,12 +67,14 @@ impl Answer {
     }
 
     fn line(&mut self, line: &str) {
-        if let Some(result) = line.strip_prefix("Verification result:") {
-            self.result(result.trim());
+        if let Some(verdict) = VerdictLine::parse(line) {
+            self.result(&verdict);
         } else if let Some(reason) = line.strip_prefix("Reason:") {
             self.reason = Some(shortened(reason.trim()));
         } else if let Some((_, place)) = line.split_once("panicked at ") {
             self.panic = Some(format!("panic at {}", shortened(place.trim_end_matches(':'))));
+        } else if let Some(message) = line.strip_prefix("Error: internal error:") {
+            self.panic = Some(format!("internal error: {}", shortened(message.trim())));
         } else if line.starts_with("Error:") || line.starts_with("error:") {
             self.error = Some(shortened(line[6..].trim()));
         } else if !line.is_empty() {
@@ -81,18 +84,15 @@ impl Answer {
         }
     }
 
-    fn result(&mut self, result: &str) {
-        let word = result.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
-        let verdict = match word {
-            "TRUE" => Verdict::True,
-            "FALSE" => Verdict::False,
-            "UNKNOWN" => Verdict::Unknown,
-            _ => return,
+    fn result(&mut self, line: &VerdictLine) {
+        let (verdict, violated) = match line {
+            VerdictLine::True => (Verdict::True, None),
+            VerdictLine::False { property } => (Verdict::False, property.clone()),
+            VerdictLine::Unknown => (Verdict::Unknown, None),
         };
         self.contradictory |= self.verdict.is_some_and(|earlier| earlier != verdict);
         self.verdict = Some(verdict);
-        let description = result.split_once("Property violation (").and_then(|(_, rest)| rest.split_once(')'));
-        self.violated = description.map(|(name, _)| shortened(name.split(':').next().unwrap_or(name)));
+        self.violated = violated;
     }
 
     /// The best explanation of a missing verdict.
@@ -164,6 +164,8 @@ mod tests {
         assert_eq!(read("Error: no such file: a.c\nsee --help\n").explanation(), Some("no such file: a.c"));
         let panic = "thread 'main' panicked at cfa/src/lower.rs:12:5:\nindex out of bounds\nnote: run with\n";
         assert_eq!(read(panic).explanation(), Some("panic at cfa/src/lower.rs:12:5"));
+        let internal = "Error: internal error: index out of bounds (cfa/src/lower.rs:12:5). Please report it.\n";
+        assert!(read(internal).panic.unwrap().starts_with("internal error: index out of bounds"));
         assert_eq!(read("").explanation(), None);
     }
 

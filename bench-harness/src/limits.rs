@@ -39,7 +39,7 @@ impl Limits {
     /// When a run is killed for its CPU time: a little after the limit, so that a tool that keeps the limit by itself
     /// can still say so.
     fn cpu_kill(&self) -> Duration {
-        self.cpu + self.cpu / 20 + Duration::from_secs(1)
+        self.cpu + self.cpu / 10 + Duration::from_secs(2)
     }
 }
 

@@ -36,7 +36,7 @@ pub enum Status {
     Memory,
     /// No verdict for another reason: bad input, an error message, silence.
     Error,
-    /// A panic, or the end by a signal.
+    /// A panic or another internal error, or the end by a signal.
     Crash,
 }
 
@@ -172,7 +172,9 @@ pub fn judge(
                 let reason = reason.as_deref().unwrap_or_default().to_lowercase();
                 words.iter().any(|word| reason.contains(word))
             };
-            let status = if says(&["time limit", "timeout", "timed out"]) {
+            let status = if says(&["internal error"]) {
+                Status::Crash
+            } else if says(&["time limit", "timeout", "timed out"]) {
                 Status::Timeout
             } else if says(&["memory limit", "out of memory"]) {
                 Status::Memory

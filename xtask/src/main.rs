@@ -1,1 +1,82 @@
-fn main() {}
+// SPDX-License-Identifier: Apache-2.0
+//! Chores of the repository: `cargo xtask tidy` checks the rules of docs/ARCHITECTURE.md, `cargo xtask docs` writes the
+//! generated pages.
+
+mod docs;
+mod graph;
+mod manifests;
+mod sources;
+
+use std::{
+    env, fmt,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+const USAGE: &str = "usage: cargo xtask tidy           check the rules of docs/ARCHITECTURE.md
+       cargo xtask docs           write docs/options.md
+       cargo xtask docs --check   say whether it is up to date";
+
+/// A rule that is broken somewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Finding {
+    /// A file, `file:line` or crate.
+    place: String,
+    message: String,
+}
+
+impl Finding {
+    fn new(place: impl fmt::Display, message: impl Into<String>) -> Finding {
+        Finding { place: place.to_string(), message: message.into() }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.message)
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let result = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["tidy"] => tidy(&root()),
+        ["docs"] => docs::write(&root()),
+        ["docs", "--check"] => docs::check(&root()),
+        _ => Err(USAGE.into()),
+    };
+    match result {
+        Ok(message) => {
+            println!("{message}");
+            ExitCode::SUCCESS
+        }
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The folder of the workspace: this crate lies in it.
+fn root() -> PathBuf {
+    let own =
+        env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+    own.parent().map_or(own.clone(), Path::to_path_buf)
+}
+
+fn tidy(root: &Path) -> Result<String, String> {
+    let workspace = manifests::load(root)?;
+    let files = sources::load(root)?;
+    let mut findings = graph::check(&workspace);
+    findings.extend(manifests::check(root, &workspace)?);
+    findings.extend(sources::check(&files));
+    if findings.is_empty() {
+        return Ok(format!("tidy: {} crates and {} files keep the rules", workspace.crates.len(), files.len()));
+    }
+    let lines: Vec<String> = findings.iter().map(Finding::to_string).collect();
+    Err(format!(
+        "{}\ntidy: {} findings; the rules are explained in docs/ARCHITECTURE.md",
+        lines.join("\n"),
+        lines.len()
+    ))
+}
