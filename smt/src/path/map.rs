@@ -71,7 +71,8 @@ impl<V: Copy + PartialEq> PMap<V> {
         let mut level = self.height;
         let mut place = &mut self.root;
         loop {
-            let fresh = || Arc::new(if level == 0 { Node::Leaf([None; FAN]) } else { Node::Branch([const { None }; FAN]) });
+            let fresh =
+                || Arc::new(if level == 0 { Node::Leaf([None; FAN]) } else { Node::Branch([const { None }; FAN]) });
             match Arc::make_mut(place.get_or_insert_with(fresh)) {
                 Node::Leaf(values) => {
                     values[slot(key, 0)] = value;

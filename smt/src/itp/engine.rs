@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The interface between the portfolio and its engines.
+
+use super::graph::Path;
+use super::query::Hints;
+use super::slice::Slice;
+use crate::solver::{Limits, Solver};
+use crate::term::{TermId, Terms};
+
+/// What an engine works on and with.
+pub struct Task<'a> {
+    /// The term store.
+    pub terms: &'a mut Terms,
+    /// A solver that lives longer than the task; engines leave it with the assertions that they found.
+    pub solver: &'a mut dyn Solver,
+    /// The path, prepared.
+    pub path: &'a Path<'a>,
+    /// What the caller knows.
+    pub hints: &'a Hints,
+    /// Limits of each solver call.
+    pub limits: &'a Limits,
+    /// What engines leave for those after them.
+    pub(crate) found: Found,
+}
+
+impl<'a> Task<'a> {
+    /// A task without results so far.
+    pub fn new(
+        terms: &'a mut Terms,
+        solver: &'a mut dyn Solver,
+        path: &'a Path<'a>,
+        hints: &'a Hints,
+        limits: &'a Limits,
+    ) -> Self {
+        Task { terms, solver, path, hints, limits, found: Found::default() }
+    }
+}
+
+/// Intermediate results that several engines use.
+#[derive(Default)]
+pub(crate) struct Found {
+    /// An infeasible slice.
+    pub(crate) slice: Option<Slice>,
+    /// The weakest preconditions of the slice at the cuts.
+    pub(crate) preconditions: Option<Vec<TermId>>,
+}
+
+/// What an engine answers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ItpOutcome {
+    /// A sequence that the engine believes to be inductive, one term less than there are blocks.
+    Sequence(Vec<TermId>),
+    /// The engine has none, for the reason given.
+    GaveUp(String),
+}
+
+/// An interpolation engine. It is asked only about infeasible paths; what it answers is checked by the caller.
+pub trait Interpolator {
+    /// A short name for statistics.
+    fn name(&self) -> &'static str;
+    /// Proposes an inductive sequence for an infeasible path.
+    fn interpolate(&mut self, task: &mut Task<'_>) -> ItpOutcome;
+}

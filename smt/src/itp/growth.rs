@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a sequence adds to the predicates of the caller, and whether that looks like divergence.
+//!
+//! Refinement diverges when it unrolls a loop and learns one more constant each time: `i <= 1`, `i <= 2`, ... The rule:
+//! a place of the program where, with the new predicates, several atoms differ only in their constants diverges (compare
+//! Albarghouthi, McMillan, *Beautiful Interpolants*, CAV 2013, section 1, for why such interpolants are ugly). An answer
+//! without any new predicate is suspect too, because the caller might find the same path again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::mem::{Discriminant, discriminant};
+
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+use super::engine::Task;
+use super::facts::place;
+use crate::term::{Term, TermId, Terms};
+
+/// How much a sequence adds; smaller is better, the first field that differs decides.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Growth {
+    /// Nothing is new although the caller said what it knows.
+    pub(crate) stuck: bool,
+    /// New atoms in families that are too large.
+    pub(crate) diverging: usize,
+    /// New atoms, summed over the places.
+    pub(crate) atoms: usize,
+    /// Terms of the interpolants.
+    pub(crate) size: usize,
+}
+
+/// Measures a sequence. A family is too large from `family` members on.
+pub(crate) fn growth(task: &mut Task<'_>, cuts: &[TermId], family: usize) -> Growth {
+    let mut new: BTreeMap<u32, BTreeSet<TermId>> = BTreeMap::new();
+    let mut known: BTreeMap<u32, BTreeSet<TermId>> = BTreeMap::new();
+    for (cut, &term) in cuts.iter().enumerate() {
+        let place = place(task, cut);
+        new.entry(place).or_default().extend(task.terms.atoms(term));
+        if let Some(hint) = task.hints.cuts.get(cut) {
+            let atoms = hint.known.iter().flat_map(|&t| task.terms.atoms(t));
+            known.entry(place).or_default().extend(atoms);
+        }
+    }
+    let mut skeletons = Skeletons::default();
+    let mut growth =
+        Growth { stuck: !known.is_empty(), diverging: 0, atoms: 0, size: task.terms.size_of_all(cuts) };
+    for (place, atoms) in &mut new {
+        let old = known.remove(place).unwrap_or_default();
+        atoms.retain(|atom| !old.contains(atom));
+        growth.stuck &= atoms.is_empty();
+        growth.atoms += atoms.len();
+        let mut families: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
+        for (&atom, is_new) in old.iter().map(|a| (a, false)).chain(atoms.iter().map(|a| (a, true))) {
+            let skeleton = skeletons.of(task.terms, atom);
+            let (members, fresh) = families.entry(skeleton).or_default();
+            *members += 1;
+            *fresh += usize::from(is_new);
+        }
+        growth.diverging +=
+            families.values().filter(|(members, _)| *members >= family).map(|(_, fresh)| fresh).sum::<usize>();
+    }
+    growth
+}
+
+/// Numbers for the shapes of terms: two terms have the same number when they differ only in constants.
+#[derive(Default)]
+struct Skeletons {
+    memo: FxHashMap<TermId, usize>,
+    shapes: IndexSet<Shape, FxBuildHasher>,
+}
+
+/// A node whose operands are shapes; every constant is the same shape.
+#[derive(PartialEq, Eq, Hash)]
+enum Shape {
+    Constant,
+    Leaf(TermId),
+    Node { kind: Discriminant<Term>, detail: u64, operands: Vec<usize> },
+}
+
+impl Skeletons {
+    fn of(&mut self, terms: &Terms, t: TermId) -> usize {
+        let memo = &self.memo;
+        for s in terms.post_order(&[t], |s| memo.contains_key(&s)) {
+            let node = terms.get(s);
+            let mut operands = Vec::new();
+            node.for_each_child(|c| operands.push(self.memo[&c]));
+            let shape = match node {
+                Term::Bv { .. } | Term::Int(_) => Shape::Constant,
+                _ if operands.is_empty() => Shape::Leaf(s),
+                _ => Shape::Node { kind: discriminant(node), detail: detail(node), operands },
+            };
+            let number = self.shapes.insert_full(shape).0;
+            self.memo.insert(s, number);
+        }
+        self.memo[&t]
+    }
+}
+
+/// What tells operators of one kind of node apart. Coefficients count: `x - 2*y` is another shape than `x - 3*y`.
+fn detail(node: &Term) -> u64 {
+    match *node {
+        Term::BvUn(op, _) => op as u64,
+        Term::BvBin(op, ..) => op as u64,
+        Term::BvCmp(op, ..) => op as u64,
+        Term::Extract { hi, lo, .. } => u64::from(hi) << 32 | u64::from(lo),
+        Term::Zext { width, .. } | Term::Sext { width, .. } => u64::from(width),
+        Term::IntMulConst(k, _) | Term::IntDiv(_, k) | Term::IntMod(_, k) => k as u64,
+        _ => 0,
+    }
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Small unsatisfiable cores of a labelled path, found by deletion.
+//!
+//! Starts from the solver's core and tries to drop many labels at once: first everything about one variable, then the
+//! statements of one block, then single statements; every successful attempt takes over the core that the solver gives.
+//! Deleting by variables first makes interpolants speak about few variables; going from the front to the back leaves the
+//! reason of infeasibility near the end, so that early cuts stay `true`. The number of attempts is limited: the core is
+//! minimal only when the budget suffices. (The chunks follow the idea of Marques-Silva, *Minimal Unsatisfiability: Models,
+//! Algorithms and Applications*, ISMVL 2010, section 3; no clause sets or model rotation here.)
+
+use std::collections::BTreeMap;
+
+use super::graph::Path;
+use super::slice::Reads;
+use super::ssa::Labelled;
+use crate::path::Stmt;
+use crate::solver::{CheckResult, Limits, Solver};
+use crate::term::{SymId, TermId, Terms};
+
+/// Why there is no core.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum NoCore {
+    /// The path has an execution.
+    Feasible,
+    /// The solver gave up.
+    Unknown(String),
+}
+
+/// A search for a small core on a solver that holds the assertions of the encoding.
+struct Search<'a> {
+    terms: &'a Terms,
+    solver: &'a mut dyn Solver,
+    labelled: &'a Labelled,
+    limits: &'a Limits,
+    attempts_left: usize,
+    /// The present core: positions of labels, ascending.
+    core: Vec<usize>,
+}
+
+/// A small core of the labels: positions in [`Labelled::labels`], ascending. Makes at most `attempts` solver calls after
+/// those that look for the first core.
+pub(crate) fn core(
+    terms: &mut Terms,
+    solver: &mut dyn Solver,
+    path: &Path<'_>,
+    labelled: &Labelled,
+    attempts: usize,
+    limits: &Limits,
+) -> Result<Vec<usize>, NoCore> {
+    solver.push();
+    for &assertion in &labelled.asserts {
+        solver.assert(terms, assertion);
+    }
+    let all: Vec<usize> = (0..labelled.labels.len()).collect();
+    let mut search = Search { terms, solver, labelled, limits, attempts_left: attempts, core: all.clone() };
+    let result = match search.ask(&all) {
+        Err(no_core) => Err(no_core),
+        Ok(first) => {
+            search.core = first;
+            search.again();
+            search.by_variables(path);
+            search.by_blocks();
+            search.one_by_one();
+            Ok(search.core)
+        }
+    };
+    solver.pop();
+    result
+}
+
+impl Search<'_> {
+    fn ask(&mut self, labels: &[usize]) -> Result<Vec<usize>, NoCore> {
+        let literals: Vec<TermId> = labels.iter().map(|&l| self.labelled.labels[l].literal).collect();
+        match self.solver.check(self.terms, &literals, self.limits) {
+            CheckResult::Unsat(core) => {
+                // The labels are ascending, so the core is.
+                Ok(core.indices().iter().map(|&i| labels[i]).collect())
+            }
+            CheckResult::Sat(_) => Err(NoCore::Feasible),
+            CheckResult::Unknown(why) => Err(NoCore::Unknown(why)),
+        }
+    }
+
+    /// Tries to do without the labels that `dropped` names; whether that worked. An attempt that drops nothing or
+    /// everything is not made.
+    fn attempt(&mut self, dropped: impl Fn(usize) -> bool) -> bool {
+        let rest: Vec<usize> = self.core.iter().copied().filter(|&l| !dropped(l)).collect();
+        if rest.len() == self.core.len() || self.attempts_left == 0 {
+            return false;
+        }
+        self.attempts_left -= 1;
+        match self.ask(&rest) {
+            Ok(core) => {
+                self.core = core;
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// The solver's core of a core is often smaller.
+    fn again(&mut self) {
+        for _ in 0..3 {
+            let before = self.core.clone();
+            match self.ask(&before) {
+                Ok(core) if core.len() < before.len() => self.core = core,
+                _ => return,
+            }
+        }
+    }
+
+    /// Drops whatever mentions a variable, the least used variables first.
+    fn by_variables(&mut self, path: &Path<'_>) {
+        let mut reads = Reads::default();
+        let mut users: BTreeMap<SymId, Vec<usize>> = BTreeMap::new();
+        for &l in &self.core {
+            let label = self.labelled.labels[l];
+            let (written, term) = match path.dag(label.block).edges[label.edge as usize].stmt {
+                Stmt::Assume(cond) => (None, cond),
+                Stmt::Assign(sym, value) => (Some(sym), value),
+                Stmt::Skip | Stmt::Havoc(_) => continue,
+            };
+            for &sym in reads.of(self.terms, term) {
+                users.entry(sym).or_default().push(l);
+            }
+            if let Some(sym) = written {
+                let list = users.entry(sym).or_default();
+                if list.last() != Some(&l) {
+                    list.push(l);
+                }
+            }
+        }
+        if users.len() < 2 {
+            return;
+        }
+        let mut order: Vec<(usize, SymId)> = users.iter().map(|(&sym, list)| (list.len(), sym)).collect();
+        order.sort_unstable();
+        // Half of the attempts at most, so that some are left for single statements.
+        let reserve = self.attempts_left / 2;
+        for (_, sym) in order {
+            if self.attempts_left <= reserve {
+                return;
+            }
+            let list = &users[&sym];
+            self.attempt(|l| list.binary_search(&l).is_ok());
+        }
+    }
+
+    fn by_blocks(&mut self) {
+        let reserve = self.attempts_left / 2;
+        let mut block = 0;
+        while let Some(next) =
+            self.core.iter().map(|&l| self.labelled.labels[l].block).find(|&b| b >= block)
+        {
+            if self.attempts_left <= reserve {
+                return;
+            }
+            block = next + 1;
+            let labels = &self.labelled.labels;
+            let count = self.core.iter().filter(|&&l| labels[l].block == next).count();
+            if count > 1 {
+                self.attempt(|l| labels[l].block == next);
+            }
+        }
+    }
+
+    /// Halves of the rest first while the core is large, then single labels from the front.
+    fn one_by_one(&mut self) {
+        let mut chunk = if self.core.len() > self.attempts_left { self.core.len().div_ceil(16) } else { 1 };
+        loop {
+            let mut at = 0;
+            while at < self.core.len() && self.attempts_left > 0 {
+                let targets: Vec<usize> = self.core[at..(at + chunk).min(self.core.len())].to_vec();
+                let first = targets[0];
+                if self.attempt(|l| targets.binary_search(&l).is_ok()) {
+                    at = self.core.partition_point(|&l| l < first);
+                } else {
+                    at += chunk;
+                }
+            }
+            if chunk == 1 || self.attempts_left == 0 {
+                return;
+            }
+            chunk = (chunk / 4).max(1);
+        }
+    }
+}

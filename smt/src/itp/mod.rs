@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Interpolation: whether an abstract error path has an execution, and if not, why.
+//!
+//! Z3 has no interpolation, so the interpolants are made here, by a [`Portfolio`] of engines whose answers are all checked
+//! on a persistent solver before anybody sees them:
+//!
+//! * [`newton`]: unsatisfiable core, slice, weakest preconditions;
+//! * [`spacer`]: the path as a chain of Horn clauses for Z3's Spacer;
+//! * [`candidates`]: conjunctions and Boolean combinations of candidate atoms;
+//! * [`sp`]: constants and equalities of the symbolic store.
+
+mod candidates;
+pub mod checker;
+mod elim;
+mod engine;
+mod facts;
+mod feasible;
+mod graph;
+mod growth;
+mod hoare;
+mod minimise;
+mod minterms;
+mod newton;
+mod polish;
+mod portfolio;
+mod query;
+mod slice;
+mod sp;
+mod spacer;
+mod ssa;
+#[cfg(test)]
+mod tests;
+mod wp;
+
+pub use candidates::Candidates;
+pub use engine::{Interpolator, ItpOutcome, Task};
+pub use feasible::{Feasibility, feasibility};
+pub use graph::Path;
+pub use newton::Newton;
+pub use portfolio::{EngineKind, EngineStats, Portfolio, PortfolioConfig};
+pub use query::{
+    BlockDag, CutHint, DagEdge, Hints, PathQuery, PathResult, Sequence, Witness, WitnessStep,
+};
+pub use sp::Strongest;
+pub use spacer::Spacer;

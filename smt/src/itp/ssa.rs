@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The labelled SSA encoding of a path: one label for each assumption and assignment.
+//!
+//! Every node of a block has a reach literal, and every edge a literal that says that the execution takes it; a node that
+//! all ways pass is reached unconditionally. The literal of an edge implies that its start is reached and, together with
+//! the edge's label, what the edge does; a reached node implies that one of its in-edges is taken. At joins, each in-edge
+//! equates the new versions of the variables that differ and are live with its own; these equations have no label, because
+//! they only say which way was taken.
+//!
+//! With all labels assumed the formula is satisfiable if and only if the path has an execution; with some of them, if and
+//! only if the slice that keeps the labelled statements has one. The encoding is linear in the number of edges, apart from
+//! the equations at joins.
+
+use rustc_hash::FxHashMap;
+
+use super::graph::Path;
+use super::slice::Liveness;
+use crate::path::Stmt;
+use crate::path::map::PMap;
+use crate::term::{Sort, SymId, TermId, Terms};
+
+/// Names of the symbols that the encoding introduces.
+const LABEL: &str = "label!";
+const REACH: &str = "reach!";
+
+/// A label and the statement that it stands for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Label {
+    pub(crate) block: usize,
+    pub(crate) edge: u32,
+    /// The literal to assume.
+    pub(crate) literal: TermId,
+}
+
+/// The encoding.
+pub(crate) struct Labelled {
+    /// To be asserted.
+    pub(crate) asserts: Vec<TermId>,
+    /// In the order of execution.
+    pub(crate) labels: Vec<Label>,
+}
+
+/// The current version of each variable that has been written.
+type Versions = PMap<(SymId, u32)>;
+
+/// A node in the making: its reach literal and the versions there.
+#[derive(Clone)]
+struct Point {
+    reach: TermId,
+    versions: Versions,
+}
+
+struct Builder<'a> {
+    terms: &'a mut Terms,
+    out: Labelled,
+    next_version: FxHashMap<SymId, u32>,
+    next_reach: u32,
+    label_sym: SymId,
+    reach_sym: SymId,
+}
+
+impl Labelled {
+    pub(crate) fn new(terms: &mut Terms, path: &Path<'_>, liveness: &Liveness) -> Self {
+        let label_sym = terms.symbol(LABEL, Sort::Bool);
+        let reach_sym = terms.symbol(REACH, Sort::Bool);
+        let mut builder = Builder {
+            terms,
+            out: Labelled { asserts: Vec::new(), labels: Vec::new() },
+            next_version: FxHashMap::default(),
+            next_reach: 1,
+            label_sym,
+            reach_sym,
+        };
+        let mut versions = Versions::default();
+        for b in 0..path.len() {
+            match builder.block(path, liveness, b, versions) {
+                Some(end) => versions = end,
+                None => {
+                    builder.out.asserts.push(TermId::FALSE);
+                    break;
+                }
+            }
+        }
+        builder.out
+    }
+}
+
+impl Builder<'_> {
+    fn block(&mut self, path: &Path<'_>, liveness: &Liveness, b: usize, start: Versions) -> Option<Versions> {
+        let (dag, graph) = (path.dag(b), &path.graphs[b]);
+        if !graph.is_connected() {
+            return None;
+        }
+        let mut arriving: Vec<Vec<Point>> = vec![Vec::new(); dag.nodes as usize];
+        arriving[0].push(Point { reach: TermId::TRUE, versions: start });
+        for node in 0..dag.nodes {
+            let mut points = std::mem::take(&mut arriving[node as usize]);
+            let here = match points.len() {
+                0 => continue,
+                1 => points.pop().expect("there is one"),
+                _ => self.join(&points, graph.is_bottleneck(node), |sym| liveness.is_live(b, node, sym)),
+            };
+            if node == dag.nodes - 1 {
+                return Some(here.versions);
+            }
+            let outs = graph.outs(node);
+            for &e in outs {
+                let edge = &dag.edges[e as usize];
+                let mut next = here.clone();
+                // With one way on, being here and taking the edge are the same.
+                if outs.len() > 1 {
+                    next.reach = self.reach();
+                    let implied = self.terms.implies(next.reach, here.reach);
+                    self.out.asserts.push(implied);
+                }
+                self.edge(&mut next, b, e, edge.stmt);
+                arriving[edge.to as usize].push(next);
+            }
+        }
+        None
+    }
+
+    fn reach(&mut self) -> TermId {
+        let literal = self.terms.var(self.reach_sym, self.next_reach);
+        self.next_reach += 1;
+        literal
+    }
+
+    fn fresh(&mut self, sym: SymId) -> (u32, TermId) {
+        let version = self.next_version.entry(sym).or_insert(0);
+        *version += 1;
+        (*version, self.terms.var(sym, *version))
+    }
+
+    fn read(&mut self, versions: &Versions, term: TermId) -> TermId {
+        self.terms.substitute(term, &mut |terms: &mut Terms, sym, index| {
+            debug_assert_eq!(index, 0, "statements speak about program variables");
+            versions.get(sym.index() as u32).map(|(_, version)| terms.var(sym, version))
+        })
+    }
+
+    fn edge(&mut self, point: &mut Point, block: usize, edge: u32, stmt: Stmt) {
+        let constraint = match stmt {
+            Stmt::Skip => return,
+            Stmt::Havoc(sym) => {
+                let (version, _) = self.fresh(sym);
+                point.versions.set(sym.index() as u32, Some((sym, version)));
+                return;
+            }
+            Stmt::Assume(cond) => self.read(&point.versions, cond),
+            Stmt::Assign(sym, value) => {
+                let value = self.read(&point.versions, value);
+                let (version, target) = self.fresh(sym);
+                point.versions.set(sym.index() as u32, Some((sym, version)));
+                self.terms.eq(target, value)
+            }
+        };
+        if constraint == TermId::TRUE {
+            return;
+        }
+        let number = u32::try_from(self.out.labels.len()).expect("fewer than 2^32 statements");
+        let literal = self.terms.var(self.label_sym, number + 1);
+        self.out.labels.push(Label { block, edge, literal });
+        let (skip, avoid) = (self.terms.not(literal), self.terms.not(point.reach));
+        let clause = self.terms.or_all(&[avoid, skip, constraint]);
+        self.out.asserts.push(clause);
+    }
+
+    fn join(&mut self, points: &[Point], bottleneck: bool, live: impl Fn(SymId) -> bool) -> Point {
+        let ways: Vec<TermId> = points.iter().map(|p| p.reach).collect();
+        let some_way = self.terms.or_all(&ways);
+        let reach = if bottleneck { TermId::TRUE } else { self.reach() };
+        let reached = self.terms.implies(reach, some_way);
+        self.out.asserts.push(reached);
+        let mut versions = points[0].versions.clone();
+        let mut differing = std::collections::BTreeMap::new();
+        for point in &points[1..] {
+            point.versions.diff(&points[0].versions, |key, mine, theirs| {
+                let sym = mine.or(theirs).expect("diff visits keys that one of the maps has").0;
+                differing.insert(key, sym);
+            });
+        }
+        for (key, sym) in differing {
+            // A dead variable takes any of its versions.
+            if !live(sym) {
+                continue;
+            }
+            let (version, target) = self.fresh(sym);
+            versions.set(key, Some((sym, version)));
+            for point in points {
+                let source = self.terms.var(sym, point.versions.get(key).map_or(0, |v| v.1));
+                let equal = self.terms.eq(target, source);
+                let equation = self.terms.implies(point.reach, equal);
+                self.out.asserts.push(equation);
+            }
+        }
+        Point { reach, versions }
+    }
+}
