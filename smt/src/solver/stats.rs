@@ -16,7 +16,7 @@ pub struct SolverStats {
     pub unsat: u64,
     /// Checks answered "unknown".
     pub unknown: u64,
-    /// Times the solver had to be rebuilt after running out of memory.
+    /// Times the solver had to be rebuilt after it failed or was interrupted.
     pub rebuilt: u64,
     /// Wall time spent in checks and assertions; zero unless the solver is wrapped in [`Timed`](super::Timed).
     pub time: Duration,

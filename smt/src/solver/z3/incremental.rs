@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The incremental solver.
 //!
-//! The assertions are remembered, so that the solver can be rebuilt in a new context after Z3 ran out of memory in the
-//! old one, whose state cannot be trusted then.
+//! The assertions are remembered, so that the solver can be rebuilt where its state cannot be trusted: in a new context
+//! after Z3 ran out of memory, in the same one after any other failure or interrupt. (Z3's solver for QF_BV, when
+//! interrupted while it translates to SAT, later answers "unknown: interpreted functions sent to SAT solver".)
 
 use rustc_hash::FxHashMap;
 use rustc_hash::FxHashSet;
@@ -50,9 +51,25 @@ pub struct Z3Solver {
     assertions: Vec<Vec<TermId>>,
     /// What to report instead of an answer, by scope.
     errors: Vec<Option<Error>>,
-    /// Z3 ran out of memory: the context is to be replaced before the next use.
-    stale: bool,
+    /// What has to be replaced before the next use.
+    stale: Stale,
     stats: SolverStats,
+}
+
+#[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd)]
+enum Stale {
+    No,
+    Solver,
+    Context,
+}
+
+impl Stale {
+    fn after(error: &Error) -> Stale {
+        match error {
+            Error::OutOfMemory => Stale::Context,
+            Error::GaveUp(_) | Error::Solver(_) | Error::Inexpressible | Error::Untranslatable(_) => Stale::Solver,
+        }
+    }
 }
 
 /// What lives in the context.
@@ -68,28 +85,19 @@ struct State {
 impl State {
     fn new(config: &Z3Config) -> Result<Self, Error> {
         let context = Context::new();
-        // SAFETY: the context is alive; the solver is referenced until `State` is dropped.
-        let solver = unsafe {
-            let made = match config.logic {
-                Some(logic) => Z3_mk_solver_for_logic(context.raw(), context.symbol(logic.name())?),
-                None => Z3_mk_solver(context.raw()),
-            };
-            let solver = context.made(made)?;
-            Z3_solver_inc_ref(context.raw(), solver);
-            solver
-        };
-        let state = State { solver, bounded: vec![Vec::new()], is_bounded: FxHashSet::default(), context };
-        let mut params = vec![Param::Uint("random_seed", config.seed)];
-        if config.core_minimize {
-            params.push(Param::Bool("core.minimize", true));
-        }
-        let c = state.context.raw();
-        state.context.with_params(&params, |set| {
-            // SAFETY: solver and parameters are alive.
-            unsafe { Z3_solver_set_params(c, solver, set) };
-            state.context.error()
-        })?;
-        Ok(state)
+        let solver = new_solver(&context, config)?;
+        Ok(State { solver, bounded: vec![Vec::new()], is_bounded: FxHashSet::default(), context })
+    }
+
+    /// Replaces the solver by one without assertions.
+    fn clear(&mut self, config: &Z3Config) -> Result<(), Error> {
+        let solver = new_solver(&self.context, config)?;
+        // SAFETY: the old solver is alive and not used afterwards.
+        unsafe { Z3_solver_dec_ref(self.context.raw(), self.solver) };
+        self.solver = solver;
+        self.bounded = vec![Vec::new()];
+        self.is_bounded.clear();
+        Ok(())
     }
 
     fn push(&mut self) -> Result<(), Error> {
@@ -171,6 +179,31 @@ impl State {
     }
 }
 
+/// A solver with its parameters, referenced.
+fn new_solver(context: &Context, config: &Z3Config) -> Result<Z3_solver, Error> {
+    let c = context.raw();
+    // SAFETY: the context is alive.
+    let solver = unsafe {
+        let made = match config.logic {
+            Some(logic) => Z3_mk_solver_for_logic(c, context.symbol(logic.name())?),
+            None => Z3_mk_solver(c),
+        };
+        let solver = context.made(made)?;
+        Z3_solver_inc_ref(c, solver);
+        solver
+    };
+    let mut params = vec![Param::Uint("random_seed", config.seed)];
+    if config.core_minimize {
+        params.push(Param::Bool("core.minimize", true));
+    }
+    context.with_params(&params, |set| {
+        // SAFETY: solver and parameters are alive.
+        unsafe { Z3_solver_set_params(c, solver, set) };
+        context.error()
+    })?;
+    Ok(solver)
+}
+
 impl Drop for State {
     fn drop(&mut self) {
         // SAFETY: the solver is alive and not used afterwards.
@@ -191,55 +224,44 @@ impl Z3Solver {
             state,
             assertions: vec![Vec::new()],
             errors: vec![error],
-            stale: false,
+            stale: Stale::No,
             stats: SolverStats::default(),
         }
     }
 
     fn note(&mut self, result: Result<(), Error>) {
         let Err(error) = result else { return };
-        if error == Error::OutOfMemory {
-            self.stale = true;
-        }
+        self.stale = self.stale.max(Stale::after(&error));
         self.errors.last_mut().expect("the outermost scope is never closed").get_or_insert(error);
     }
 
-    /// Replaces a context whose memory ran out and asserts everything anew.
-    fn rebuild(&mut self, terms: &Terms) {
+    /// Replaces what is stale and asserts everything anew.
+    fn rebuild(&mut self, terms: &Terms) -> Result<(), Error> {
         self.stats.rebuilt += 1;
-        self.stale = false;
-        for error in &mut self.errors {
-            *error = None;
+        match self.stale {
+            Stale::No => return Ok(()),
+            Stale::Solver => self.state.clear(&self.config)?,
+            Stale::Context => self.state = State::new(&self.config)?,
         }
-        match State::new(&self.config) {
-            Ok(state) => self.state = state,
-            Err(error) => {
-                self.errors[0] = Some(error);
-                self.stale = true;
-                return;
-            }
-        }
-        let scopes = std::mem::take(&mut self.assertions);
-        let errors = std::mem::take(&mut self.errors);
-        for (depth, scope) in scopes.into_iter().enumerate() {
+        self.stale = Stale::No;
+        self.errors.clear();
+        for depth in 0..self.assertions.len() {
             self.errors.push(None);
-            self.assertions.push(Vec::new());
             if depth > 0 {
                 let result = self.state.push();
                 self.note(result);
             }
-            for &t in &scope {
-                let result = self.state.assert(terms, t);
+            for i in 0..self.assertions[depth].len() {
+                let result = self.state.assert(terms, self.assertions[depth][i]);
                 self.note(result);
             }
-            self.assertions[depth] = scope;
         }
-        debug_assert_eq!(errors.len(), self.errors.len(), "one entry per scope");
+        Ok(())
     }
 
     fn check_inner(&mut self, terms: &Terms, assumptions: &[TermId], limits: &Limits) -> Result<Answer, Error> {
-        if self.stale {
-            self.rebuild(terms);
+        if self.stale != Stale::No {
+            self.rebuild(terms)?;
         }
         if let Some(error) = self.errors.iter().flatten().next() {
             return Err(error.clone());
@@ -293,7 +315,7 @@ impl Solver for Z3Solver {
     fn push(&mut self) {
         self.assertions.push(Vec::new());
         self.errors.push(None);
-        if !self.stale {
+        if self.stale == Stale::No {
             let result = self.state.push();
             self.note(result);
         }
@@ -303,7 +325,7 @@ impl Solver for Z3Solver {
         assert!(self.assertions.len() > 1, "the caller guarantees an open scope");
         self.assertions.pop();
         self.errors.pop();
-        if !self.stale {
+        if self.stale == Stale::No {
             let result = self.state.pop();
             self.note(result);
         }
@@ -313,7 +335,7 @@ impl Solver for Z3Solver {
         debug_assert_eq!(terms.sort(formula), Sort::Bool, "formulas are asserted");
         self.stats.assertions += 1;
         self.assertions.last_mut().expect("the outermost scope is never closed").push(formula);
-        if !self.stale {
+        if self.stale == Stale::No {
             let result = self.state.assert(terms, formula);
             self.note(result);
         }
@@ -336,9 +358,7 @@ impl Solver for Z3Solver {
             Err(error) => error,
         };
         self.stats.unknown += 1;
-        if error == Error::OutOfMemory {
-            self.stale = true;
-        }
+        self.stale = self.stale.max(Stale::after(&error));
         CheckResult::Unknown(error.to_string())
     }
 

@@ -1,2 +1,188 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests.
+//! Tests of the Z3 back end: answers, cores, models, bounds, limits, memory.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use super::{Z3Config, Z3Logic, Z3Solver};
+use crate::solver::{CheckResult, Limits, Solver};
+use crate::term::{BvBin, BvCmp, Sort, TermId, Terms, Value};
+
+fn bv_var(terms: &mut Terms, name: &str, width: u32) -> TermId {
+    let sym = terms.symbol(name, Sort::Bv(width));
+    terms.var(sym, 0)
+}
+
+fn configs(logic: Z3Logic) -> [Z3Config; 4] {
+    [
+        Z3Config::default(),
+        Z3Config { core_minimize: true, ..Z3Config::default() },
+        Z3Config { logic: Some(logic), ..Z3Config::default() },
+        Z3Config { logic: Some(logic), core_minimize: true, seed: 7 },
+    ]
+}
+
+#[test]
+fn scopes_and_assumptions() {
+    for config in configs(Z3Logic::QfBv) {
+        let mut terms = Terms::new();
+        let x = bv_var(&mut terms, "x", 32);
+        let (three, five) = (terms.bv(32, 3), terms.bv(32, 5));
+        let le = terms.bv_cmp(BvCmp::Ule, x, three);
+        let ge = terms.bv_cmp(BvCmp::Ule, five, x);
+        let mut solver = Z3Solver::new(&config);
+        let limits = Limits::none();
+        assert!(solver.check(&terms, &[le, ge], &limits).is_unsat());
+        assert!(solver.check(&terms, &[le], &limits).is_sat());
+        solver.push();
+        solver.assert(&terms, le);
+        assert!(solver.check(&terms, &[ge], &limits).is_unsat());
+        solver.push();
+        solver.assert(&terms, ge);
+        assert!(solver.check(&terms, &[], &limits).is_unsat());
+        solver.pop();
+        assert!(solver.check(&terms, &[], &limits).is_sat());
+        solver.pop();
+        let CheckResult::Sat(model) = solver.check(&terms, &[ge], &limits) else { panic!("satisfiable") };
+        assert_eq!(model.holds(&terms, ge), Some(true));
+        assert!(model.eval(&terms, x).unwrap().as_unsigned().unwrap() >= 5);
+        drop(model);
+        assert_eq!(solver.stats().checks, 6);
+    }
+}
+
+#[test]
+fn cores_name_compound_assumptions() {
+    for config in configs(Z3Logic::QfBv) {
+        let mut terms = Terms::new();
+        let vars: Vec<TermId> = ["a", "b", "c", "d"].iter().map(|n| bv_var(&mut terms, n, 8)).collect();
+        let zero = terms.bv(8, 0);
+        let one = terms.bv(8, 1);
+        let zeros: Vec<TermId> = vars.iter().map(|&v| terms.eq(v, zero)).collect();
+        let ones: Vec<TermId> = vars.iter().map(|&v| terms.eq(v, one)).collect();
+        let mut assumptions = Vec::new();
+        for i in 0..3 {
+            let either = terms.or(zeros[i], ones[i + 1]);
+            assumptions.push(either);
+        }
+        // Together with "a is not 0 and b is not 1", the first assumption fails; the others do not matter.
+        let (na, nb) = (terms.not(zeros[0]), terms.not(ones[1]));
+        let neither = terms.and(na, nb);
+        assumptions.push(neither);
+        assumptions.push(TermId::TRUE);
+        let mut solver = Z3Solver::new(&config);
+        let CheckResult::Unsat(core) = solver.check(&terms, &assumptions, &Limits::none()) else { panic!("unsat") };
+        assert!(core.contains(0) && core.contains(3), "{core:?}");
+        assert!(!config.core_minimize || core.indices() == [0, 3], "{core:?}");
+        let with_false = [assumptions[1], TermId::FALSE];
+        let CheckResult::Unsat(core) = solver.check(&terms, &with_false, &Limits::none()) else { panic!("unsat") };
+        assert_eq!(core.indices(), [1]);
+    }
+}
+
+#[test]
+fn bounds_hold_where_they_are_needed() {
+    for config in configs(Z3Logic::QfLia) {
+        let mut terms = Terms::new();
+        let sym = terms.bounded_symbol("x", -3, 10);
+        let (x, x1) = (terms.var(sym, 0), terms.var(sym, 1));
+        let eleven = terms.int(11);
+        let high = terms.int_ge(x, eleven);
+        let high1 = terms.int_ge(x1, eleven);
+        let either = terms.or(high, high1);
+        let mut solver = Z3Solver::new(&config);
+        let limits = Limits::none();
+        assert!(solver.check(&terms, &[either], &limits).is_unsat());
+        solver.push();
+        solver.assert(&terms, high);
+        assert!(solver.check(&terms, &[], &limits).is_unsat());
+        solver.pop();
+        // The bounds asserted in the closed scope are gone and must come again.
+        assert!(solver.check(&terms, &[high], &limits).is_unsat());
+        solver.push();
+        solver.push();
+        solver.assert(&terms, either);
+        solver.pop();
+        assert!(solver.check(&terms, &[either], &limits).is_unsat());
+        solver.pop();
+        let free = terms.bounded_symbol("y", 4, 9);
+        let y = terms.var(free, 0);
+        let CheckResult::Sat(model) = solver.check(&terms, &[], &limits) else { panic!("sat") };
+        assert_eq!(model.eval(&terms, y), Some(Value::Int(4)));
+    }
+}
+
+#[test]
+fn large_numbers() {
+    let mut terms = Terms::new();
+    let x = bv_var(&mut terms, "x", 128);
+    let big = terms.bv(128, u128::MAX - 12);
+    let t = terms.eq(x, big);
+    let sym = terms.symbol("i", Sort::Int);
+    let i = terms.var(sym, 0);
+    let huge = terms.int(i128::MAX - 1);
+    let s = terms.eq(i, huge);
+    let mut solver = Z3Solver::new(&Z3Config::default());
+    let CheckResult::Sat(model) = solver.check(&terms, &[t, s], &Limits::none()) else { panic!("sat") };
+    assert_eq!(model.eval(&terms, x), Some(Value::Bv { width: 128, bits: u128::MAX - 12 }));
+    assert_eq!(model.eval(&terms, i), Some(Value::Int(i128::MAX - 1)));
+    drop(model);
+    let max = terms.int(i128::MAX);
+    let (above, other) = (terms.int_gt(i, huge), terms.ne(i, max));
+    let CheckResult::Sat(model) = solver.check(&terms, &[above, other], &Limits::none()) else { panic!("sat") };
+    assert_eq!(model.eval(&terms, i), None);
+}
+
+/// The factors of a product of two primes near 2^60: out of reach in the time given here.
+fn hard(terms: &mut Terms) -> TermId {
+    let x = bv_var(terms, "p", 128);
+    let y = bv_var(terms, "q", 128);
+    let product = terms.bv_bin(BvBin::Mul, x, y);
+    let n = terms.bv(128, 1_152_921_504_606_846_883 * 2_305_843_009_213_693_951);
+    let limit = terms.bv(128, 1 << 62);
+    let one = terms.bv(128, 1);
+    let parts = [
+        terms.eq(product, n),
+        terms.bv_cmp(BvCmp::Ult, x, limit),
+        terms.bv_cmp(BvCmp::Ult, y, limit),
+        terms.bv_cmp(BvCmp::Ult, one, x),
+        terms.bv_cmp(BvCmp::Ule, x, y),
+    ];
+    terms.and_all(&parts)
+}
+
+#[test]
+fn limits_end_a_call_and_the_solver_stays_usable() {
+    for config in configs(Z3Logic::QfBv) {
+        let mut terms = Terms::new();
+        let t = hard(&mut terms);
+        let mut solver = Z3Solver::new(&config);
+        solver.push();
+        solver.assert(&terms, t);
+        let start = Instant::now();
+        let CheckResult::Unknown(reason) = solver.check(&terms, &[], &Limits::time(Duration::from_millis(100))) else {
+            panic!("no answer in time")
+        };
+        assert_eq!(reason, "timeout");
+        
+ assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+
+        let flag = Arc::new(AtomicBool::new(false));
+        let limits = Limits { timeout: None, interrupt: Some(Arc::clone(&flag)) };
+        let other = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(100));
+            flag.store(true, Ordering::Relaxed);
+        });
+        let CheckResult::Unknown(reason) = solver.check(&terms, &[], &limits) else { panic!("no answer in time") };
+        assert_eq!(reason, "interrupted");
+        other.join().unwrap();
+        assert!(matches!(solver.check(&terms, &[], &limits), CheckResult::Unknown(_)), "the flag is still set");
+        solver.pop();
+        let x = bv_var(&mut terms, "p", 128);
+        let k = terms.bv(128, 17);
+        let t = terms.eq(x, k);
+        let CheckResult::Sat(model) = solver.check(&terms, &[t], &Limits::none()) else { panic!("sat") };
+        assert_eq!(model.eval(&terms, x), Some(Value::Bv { width: 128, bits: 17 }));
+    }
+}
