@@ -100,7 +100,8 @@ fn length(file: &Source) -> Option<Finding> {
 
 fn world(file: &Source) -> Vec<Finding> {
     let owner = file.path.split('/').next().unwrap_or_default();
-    let is_library = file.path.split('/').nth(1) == Some("src") && !file.path.ends_with("/tests.rs");
+    let is_test = file.path.ends_with("/tests.rs") || file.path.contains("/tests/");
+    let is_library = file.path.split('/').nth(1) == Some("src") && !is_test;
     if MAY_TOUCH_THE_WORLD.contains(&owner) || !is_library {
         return Vec::new();
     }
