@@ -1,5 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 //! C programs as typed control-flow automata.
+//!
+//! [`load`] reads preprocessed C: the pre-pass (`prepass`), tree-sitter and the repair of its trees (`parse`, `repair`),
+//! the syntax tree (`syntax`, `ast`), and the lowering (`lower`). The result is a [`Program`], whose invariants are in
+//! [`ir`] and are checked by [`verify::verify`].
 
+mod ast;
+pub mod dump;
+mod error;
+pub mod eval;
+pub mod exprs;
 pub mod ids;
 pub mod ir;
+mod literals;
+pub mod location;
+pub mod loops;
+mod lower;
+mod parse;
+mod prepass;
+mod program;
+pub mod property;
+mod repair;
+mod syntax;
+mod text;
+mod types;
+pub mod verify;
+
+pub use error::LoadError;
+pub use eval::{Undefined, eval};
+pub use exprs::Exprs;
+pub use ids::{EdgeId, ExprId, FuncId, LoopId, NodeId, VarId};
+pub use ir::{
+    BinOp, Body, CmpOp, Edge, Expr, ExprKind, Function, HavocOrigin, IntTy, Node, Op, Scope, Span, UnOp, Var,
+};
+pub use location::Location;
+pub use loops::{Loop, Loops};
+pub use program::{Options, Program, Source};
+pub use property::{Property, PropertyError};
+pub use types::MachineModel;
+
+/// Reads a program.
+pub fn load(sources: &[Source], options: &Options) -> Result<Program, LoadError> {
+    let mut parsed = Vec::new();
+    for source in sources {
+        if source.text.len() >= 1 << 31 {
+            return Err(LoadError::TooLong(source.name.clone()));
+        }
+        let refuse = |(at, construct, advice)| lower::syntax_error(source, at, construct, advice);
+        parsed.push(parse::parse(&source.text).and_then(|tree| syntax::build(&tree, &source.text)).map_err(refuse)?);
+    }
+    let program = lower::lower(sources, &parsed, options)?;
+    if cfg!(debug_assertions)
+        && let Err(problem) = verify::verify(&program)
+    {
+        panic!("the lowering broke an invariant: {problem}");
+    }
+    Ok(program)
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The syntax tree of a C file, in arenas. Parentheses are gone, number tokens have no sign, else-if chains and comma
+//! lists are flat, and names are slices of the source.
+
+/// Position of an expression in [`Ast::exprs`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ExprRef(pub(crate) u32);
+
+/// Position of a statement in [`Ast::stmts`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct StmtRef(pub(crate) u32);
+
+/// Start and end in the source.
+pub(crate) type Range = (u32, u32);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Unary {
+    Plus,
+    Neg,
+    BitNot,
+    Not,
+    Deref,
+    AddrOf,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Binary {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    Shl,
+    Shr,
+    BitAnd,
+    BitOr,
+    BitXor,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Eq,
+    Ne,
+    And,
+    Or,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Expr<'a> {
+    /// A number without sign.
+    Number(&'a str),
+    Char(&'a str),
+    Str(&'a str),
+    Ident(&'a str),
+    Unary(Unary, ExprRef),
+    /// `++` or `--`.
+    Update {
+        increment: bool,
+        prefix: bool,
+        target: ExprRef,
+    },
+    Binary(Binary, ExprRef, ExprRef),
+    Assign(Option<Binary>, ExprRef, ExprRef),
+    /// `c ? a : b`; without `a` it is GNU's `c ?: b`.
+    Cond(ExprRef, Option<ExprRef>, ExprRef),
+    Comma(Vec<ExprRef>),
+    Call(ExprRef, Vec<ExprRef>),
+    Cast(TypeName<'a>, ExprRef),
+    SizeofExpr(ExprRef),
+    SizeofType(TypeName<'a>),
+    AlignofType(TypeName<'a>),
+    Index(ExprRef, ExprRef),
+    Member {
+        object: ExprRef,
+        field: &'a str,
+        arrow: bool,
+    },
+    /// A GNU statement expression.
+    Block(Vec<StmtRef>),
+    /// The values of an initialiser in braces and whether any has a designator.
+    Init(Vec<ExprRef>, bool),
+    /// `(T){..}`.
+    Compound(TypeName<'a>, ExprRef),
+    Other(&'static str),
+}
+
+/// A type name as in a cast.
+#[derive(Clone, Debug)]
+pub(crate) struct TypeName<'a> {
+    pub(crate) spec: TypeSpec<'a>,
+    pub(crate) declarator: Declarator<'a>,
+    pub(crate) range: Range,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum TypeSpec<'a> {
+    /// Keywords such as `unsigned long`, in source order.
+    Words(Vec<&'a str>),
+    /// A typedef name, or one that the language or the compiler knows.
+    Name(&'a str),
+    Record {
+        union: bool,
+        tag: Option<&'a str>,
+        fields: Option<Vec<Field<'a>>>,
+    },
+    Enum {
+        tag: Option<&'a str>,
+        items: Option<Vec<(&'a str, Option<ExprRef>)>>,
+    },
+    /// A type whose size or layout is not known here.
+    Unknown(&'static str),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Field<'a> {
+    pub(crate) spec: TypeSpec<'a>,
+    /// Declarators; a field without one is an anonymous record.
+    pub(crate) declarators: Vec<Declarator<'a>>,
+    pub(crate) bits: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Declarator<'a> {
+    Name(&'a str, Range),
+    Abstract,
+    Pointer(Box<Declarator<'a>>),
+    Array(Box<Declarator<'a>>, Option<ExprRef>),
+    Function(Box<Declarator<'a>>, Vec<Param<'a>>, bool),
+}
+
+impl<'a> Declarator<'a> {
+    /// The declared name.
+    pub(crate) fn name(&self) -> Option<(&'a str, Range)> {
+        match self {
+            Declarator::Name(name, range) => Some((name, *range)),
+            Declarator::Abstract => None,
+            Declarator::Pointer(inner) | Declarator::Array(inner, _) | Declarator::Function(inner, ..) => inner.name(),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Param<'a> {
+    pub(crate) spec: TypeSpec<'a>,
+    pub(crate) declarator: Declarator<'a>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Storage {
+    None,
+    Static,
+    Extern,
+    Typedef,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Decl<'a> {
+    pub(crate) storage: Storage,
+    pub(crate) spec: TypeSpec<'a>,
+    /// Declarators with their initialisers.
+    pub(crate) items: Vec<(Declarator<'a>, Option<ExprRef>, Range)>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Stmt<'a> {
+    Empty,
+    Expr(ExprRef),
+    Decl(Decl<'a>),
+    Block(Vec<StmtRef>),
+    /// The arms of an else-if chain and the last `else`.
+    If(Vec<(ExprRef, StmtRef)>, Option<StmtRef>),
+    While(ExprRef, StmtRef),
+    DoWhile(StmtRef, ExprRef),
+    For {
+        init: Option<StmtRef>,
+        cond: Option<ExprRef>,
+        step: Option<ExprRef>,
+        body: StmtRef,
+    },
+    Switch(ExprRef, StmtRef),
+    /// `case k:` or `default:` with the statements up to the next label.
+    Case(Option<ExprRef>, Vec<StmtRef>),
+    Labeled(&'a str, StmtRef),
+    Goto(&'a str),
+    Break,
+    Continue,
+    Return(Option<ExprRef>),
+    Unsupported(&'static str),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Item<'a> {
+    Decl(Decl<'a>, Range),
+    Function { storage: Storage, spec: TypeSpec<'a>, declarator: Declarator<'a>, body: StmtRef, range: Range },
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ast<'a> {
+    pub(crate) exprs: Vec<(Expr<'a>, Range)>,
+    pub(crate) stmts: Vec<(Stmt<'a>, Range)>,
+    pub(crate) items: Vec<Item<'a>>,
+}
+
+impl<'a> Ast<'a> {
+    pub(crate) fn expr(&self, at: ExprRef) -> &Expr<'a> {
+        &self.exprs[at.0 as usize].0
+    }
+
+    pub(crate) fn expr_range(&self, at: ExprRef) -> Range {
+        self.exprs[at.0 as usize].1
+    }
+
+    pub(crate) fn stmt(&self, at: StmtRef) -> &Stmt<'a> {
+        &self.stmts[at.0 as usize].0
+    }
+
+    pub(crate) fn stmt_range(&self, at: StmtRef) -> Range {
+        self.stmts[at.0 as usize].1
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Why a program cannot be loaded.
+
+use thiserror::Error;
+
+use crate::location::Location;
+
+/// Why a program cannot be loaded.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum LoadError {
+    /// The text is not C as this front end reads it.
+    #[error("{at}: {construct}; {advice}")]
+    Syntax {
+        /// The place.
+        at: Location,
+        /// What is there.
+        construct: String,
+        /// What to do about it.
+        advice: String,
+    },
+    /// The program has no function of the name of the entry function.
+    #[error("there is no function '{0}' with a body; pass all source files of the program")]
+    NoEntry(String),
+    /// A source file is too long.
+    #[error("{0}: the file has 2 GiB or more")]
+    TooLong(String),
+}

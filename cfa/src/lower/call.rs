@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Calls: of functions with a body, of inputs and assumptions, of functions that end the execution.
+
+use std::sync::Arc;
+
+use crate::ast::{Expr, ExprRef, Range};
+use crate::ids::{FuncId, NodeId};
+use crate::ir::{HavocOrigin, IntTy, Op};
+use crate::types::{MachineModel, Type, int};
+
+use super::expr::opaque;
+use super::{Binding, Lower, Val};
+
+/// Functions without a body whose call ends the execution.
+const ENDING: [&str; 10] = [
+    "abort",
+    "exit",
+    "_exit",
+    "_Exit",
+    "quick_exit",
+    "__assert_fail",
+    "__assert_rtn",
+    "__builtin_unreachable",
+    "__VERIFIER_error",
+    "reach_error",
+];
+
+impl<'a> Lower<'a> {
+    pub(super) fn call(&mut self, callee: ExprRef, args: &'a [ExprRef], range: Range) -> Val {
+        let name = match self.ast().expr(callee) {
+            Expr::Ident(name) => *name,
+            _ => {
+                let why = match self.value(callee) {
+                    Val::Opaque(Type::Function(_) | Type::Pointer(_), _) => "call through a pointer",
+                    _ => "call of something that is no function",
+                };
+                self.arguments(args, &[], range);
+                return self.refused(why.into(), range);
+            }
+        };
+        match self.lookup(name) {
+            Some(Binding::Func(func)) => {
+                let func = *func;
+                if self.funcs[func.index()].body.is_some() {
+                    return self.call_body(func, args, range);
+                }
+                self.call_external(name, Some(func), args, range)
+            }
+            None => match self.externals.get(name) {
+                Some(Binding::Func(func)) if self.funcs[func.index()].body.is_some() => {
+                    let func = *func;
+                    self.call_body(func, args, range)
+                }
+                _ => self.call_external(name, None, args, range),
+            },
+            Some(_) => {
+                self.arguments(args, &[], range);
+                self.refused(format!("call through '{name}'"), range)
+            }
+        }
+    }
+
+    /// Evaluates arguments from left to right; those with a known parameter are converted to its type.
+    fn arguments(&mut self, args: &'a [ExprRef], params: &[Type], range: Range) -> Vec<Val> {
+        let mut values: Vec<Val> = Vec::new();
+        for (at, arg) in args.iter().enumerate() {
+            let mut value = self.sequence(&mut values, *arg, range);
+            if let Some(ty) = params.get(at)
+                && ty.storage().is_some()
+            {
+                let arg_range = self.expr_range(*arg);
+                value = self.convert(value, ty, arg_range);
+            }
+            values.push(value);
+        }
+        values
+    }
+
+    /// The node where a call happens next.
+    fn call_site(&mut self, name: &str, range: Range) -> NodeId {
+        let node = self.graph.node(self.cx.func, true);
+        self.flow_to(node, range);
+        let span = self.span(range);
+        self.calls.push((name.into(), node, span));
+        node
+    }
+
+    fn call_body(&mut self, func: FuncId, args: &'a [ExprRef], range: Range) -> Val {
+        let signature = self.signatures[func.index()].clone();
+        let name = self.funcs[func.index()].name.clone();
+        let values = self.arguments(args, &signature.params, range);
+        if values.len() < signature.params.len() {
+            return self.refused(format!("call of '{name}' with too few arguments"), range);
+        }
+        let mut passed = Vec::new();
+        for (value, var) in values.into_iter().zip(&signature.vars) {
+            if let (Val::Int(expr, _), Some(_)) = (value, var) {
+                passed.push(expr);
+            }
+        }
+        self.call_site(&name, range);
+        let result = signature.ret.storage().map(|storage| self.temporary(storage));
+        self.emit(Op::Call { callee: func, args: passed, result }, range);
+        match result {
+            Some(var) => self.read(var, &signature.ret),
+            None if signature.ret == Type::Void => Val::Void,
+            None => opaque(signature.ret),
+        }
+    }
+
+    fn call_external(&mut self, name: &str, func: Option<FuncId>, args: &'a [ExprRef], range: Range) -> Val {
+        if name == "__builtin_expect" && !args.is_empty() {
+            let values = self.arguments(args, &[], range);
+            // The parameter and the result have type `long`.
+            let long = int(self.machine.long_bits(), true);
+            let value = values.into_iter().next().expect("there is an argument");
+            return self.convert(value, &long, range);
+        }
+        if name == "assert" && args.len() == 1 {
+            return self.assertion(args[0], range);
+        }
+        if name == "__VERIFIER_assume" && args.len() == 1 {
+            return self.assumption(args[0], range);
+        }
+        if name.starts_with("__builtin_va_") || matches!(name, "__builtin_types_compatible_p" | "_Static_assert") {
+            return self.refused(format!("call of '{name}'"), range);
+        }
+        let params = func.map(|func| self.signatures[func.index()].params.clone()).unwrap_or_default();
+        // Only functions that are known to ignore their arguments get here without needing values.
+        let nondet = name.strip_prefix("__VERIFIER_nondet_").or_else(|| name.strip_prefix("nondet_"));
+        self.arguments(args, &[], range);
+        let _ = params;
+        self.call_site(name, range);
+        if ENDING.contains(&name) {
+            self.cur = self.fresh();
+            return match func.map(|func| self.signatures[func.index()].ret.clone()) {
+                Some(ty) if ty.storage().is_some() => self.constant(0, ty),
+                Some(Type::Void) => Val::Void,
+                Some(ty) => opaque(ty),
+                None => self.constant(0, Type::INT),
+            };
+        }
+        if let Some(suffix) = nondet {
+            return self.nondet(name, suffix, func, range);
+        }
+        let construct = format!("call of '{name}', which has no body");
+        self.unsupported(construct, range);
+        match func.map(|func| self.signatures[func.index()].ret.clone()) {
+            Some(Type::Void) => Val::Void,
+            Some(ty) if ty.storage().is_none() => opaque(ty),
+            ty => {
+                let ty = ty.unwrap_or(Type::INT);
+                let storage = ty.storage().expect("an integer type");
+                let var = self.temporary(storage);
+                self.read(var, &ty)
+            }
+        }
+    }
+
+    /// An input of the program.
+    fn nondet(&mut self, name: &str, suffix: &str, func: Option<FuncId>, range: Range) -> Val {
+        let declared = func.map(|func| self.signatures[func.index()].ret.clone());
+        let ty = match declared {
+            Some(ty) => ty,
+            None => nondet_type(suffix, self.machine).unwrap_or(Type::INT),
+        };
+        let is_truth = ty == Type::Bool || matches!(suffix, "bool" | "_Bool");
+        let origin = HavocOrigin::Nondet { function: Arc::from(name) };
+        if ty == Type::Void {
+            self.unsupported(format!("call of '{name}', which returns nothing"), range);
+            return Val::Void;
+        }
+        let Some(storage) = ty.storage() else { return opaque(ty) };
+        let storage = if is_truth { IntTy { bits: 8, signed: false } } else { storage };
+        let var = self.temporary(storage);
+        self.emit(Op::Havoc { var, origin }, range);
+        let expr = self.exprs.var(var, storage);
+        if !is_truth {
+            return Val::Int(expr, ty);
+        }
+        let truth = self.exprs.truth(expr);
+        let storage = ty.storage().expect("checked above");
+        Val::Int(self.exprs.cast(truth, storage), ty)
+    }
+
+    fn assumption(&mut self, cond: ExprRef, range: Range) -> Val {
+        // The argument is evaluated before the call.
+        let value = self.value(cond);
+        let (cond, _) = self.integer(value, range);
+        self.call_site("__VERIFIER_assume", range);
+        let (yes, no) = (self.fresh(), self.fresh());
+        self.assume(cond, yes, no, range);
+        self.cur = yes;
+        Val::Void
+    }
+
+    fn assertion(&mut self, cond: ExprRef, range: Range) -> Val {
+        let (yes, no) = (self.fresh(), self.fresh());
+        self.branch(cond, yes, no);
+        self.cur = no;
+        self.call_site("__assert_fail", range);
+        self.cur = yes;
+        Val::Void
+    }
+}
+
+/// The type of an input function that is not declared.
+fn nondet_type(suffix: &str, machine: MachineModel) -> Option<Type> {
+    let long = machine.long_bits();
+    Some(match suffix {
+        "bool" | "_Bool" => Type::Bool,
+        "char" | "schar" | "s8" => int(8, true),
+        "uchar" | "unsigned_char" | "u8" => int(8, false),
+        "short" | "s16" => int(16, true),
+        "ushort" | "unsigned_short" | "u16" => int(16, false),
+        "int" | "s32" => int(32, true),
+        "uint" | "unsigned" | "unsigned_int" | "u32" => int(32, false),
+        "long" => int(long, true),
+        "ulong" | "unsigned_long" | "size_t" => int(long, false),
+        "longlong" | "s64" | "loff_t" => int(64, true),
+        "ulonglong" | "u64" => int(64, false),
+        "float" => Type::Float(4, 4),
+        "double" => Type::Float(8, 4),
+        "pointer" | "pchar" | "charp" | "const_char_pointer" => Type::Pointer(Type::Void.into()),
+        _ => return None,
+    })
+}

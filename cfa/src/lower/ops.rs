@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Binary operators, logical operators as values, and the conditional operator.
+
+use crate::ast::{Binary, Expr, ExprRef, Range};
+use crate::ids::{ExprId, NodeId};
+use crate::ir::{BinOp, CmpOp, Op};
+use crate::types::{Type, common};
+
+use super::expr::opaque;
+use super::{Lower, Val};
+
+impl<'a> Lower<'a> {
+    /// A chain of left-nested binary operators, without recursion into the left operands.
+    pub(super) fn binary_chain(&mut self, at: ExprRef) -> Val {
+        let mut spine = Vec::new();
+        let mut next = at;
+        while let Expr::Binary(op, left, right) = self.ast().expr(next) {
+            spine.push((*op, *right, self.expr_range(next)));
+            next = *left;
+        }
+        let mut value = self.value(next);
+        for (op, right, range) in spine.into_iter().rev() {
+            value = if matches!(op, Binary::And | Binary::Or) {
+                self.logical(op == Binary::And, value, right, range)
+            } else {
+                let mut pending = [value];
+                let right = self.sequence(&mut pending, right, range);
+                let [left] = pending;
+                self.arithmetic(op, left, right, range)
+            };
+        }
+        value
+    }
+
+    /// An arithmetic, bit, shift or comparison operator.
+    pub(super) fn arithmetic(&mut self, op: Binary, left: Val, right: Val, range: Range) -> Val {
+        if let Some(value) = opaque_result(op, &left, &right) {
+            return value;
+        }
+        let left = self.promoted(left, range);
+        let right = self.promoted(right, range);
+        let (left_ty, right_ty) = (self.exprs.ty(left), self.exprs.ty(right));
+        if matches!(op, Binary::Shl | Binary::Shr) {
+            let right = self.exprs.cast(right, left_ty);
+            let op = if op == Binary::Shl { BinOp::Shl } else { BinOp::Shr };
+            let expr = self.exprs.binary(op, left, right);
+            return Val::Int(self.bounded(expr, range), Type::Int(left_ty));
+        }
+        let ty = common(left_ty, right_ty);
+        let left = self.exprs.cast(left, ty);
+        let right = self.exprs.cast(right, ty);
+        let comparison = match op {
+            Binary::Lt => Some((CmpOp::Lt, left, right)),
+            Binary::Le => Some((CmpOp::Le, left, right)),
+            Binary::Gt => Some((CmpOp::Lt, right, left)),
+            Binary::Ge => Some((CmpOp::Le, right, left)),
+            Binary::Eq => Some((CmpOp::Eq, left, right)),
+            Binary::Ne => Some((CmpOp::Ne, left, right)),
+            _ => None,
+        };
+        if let Some((op, left, right)) = comparison {
+            let expr = self.exprs.cmp(op, left, right);
+            return Val::Int(self.bounded(expr, range), Type::INT);
+        }
+        let op = match op {
+            Binary::Add => BinOp::Add,
+            Binary::Sub => BinOp::Sub,
+            Binary::Mul => BinOp::Mul,
+            Binary::Div => BinOp::Div,
+            Binary::Rem => BinOp::Rem,
+            Binary::BitAnd => BinOp::BitAnd,
+            Binary::BitOr => BinOp::BitOr,
+            Binary::BitXor => BinOp::BitXor,
+            _ => unreachable!("shifts, comparisons and logical operators are handled above"),
+        };
+        let expr = self.exprs.binary(op, left, right);
+        Val::Int(self.bounded(expr, range), Type::Int(ty))
+    }
+
+    /// `left && right` or `left || right` as a value.
+    fn logical(&mut self, is_and: bool, left: Val, right: ExprRef, range: Range) -> Val {
+        let (left, _) = self.integer(left, range);
+        let before = self.cur;
+        let start = self.fresh();
+        self.cur = start;
+        let value = self.value(right);
+        let (right, _) = self.integer(value, range);
+        if self.cur == start {
+            self.cur = before;
+            let expr = if is_and { self.exprs.and(left, right) } else { self.exprs.or(left, right) };
+            return Val::Int(self.bounded(expr, range), Type::INT);
+        }
+        let end = std::mem::replace(&mut self.cur, before);
+        match self.exprs.as_const(left).map(|value| (value != 0) == is_and) {
+            // The right operand decides.
+            Some(true) => {
+                self.flow_to(start, range);
+                self.cur = end;
+                Val::Int(self.exprs.truth(right), Type::INT)
+            }
+            Some(false) => self.constant(i128::from(!is_and), Type::INT),
+            None => {
+                let (yes, no) = (self.fresh(), self.fresh());
+                let (on_true, on_false) = if is_and { (start, no) } else { (yes, start) };
+                self.assume(left, on_true, on_false, range);
+                self.cur = end;
+                self.assume(right, yes, no, range);
+                let one = self.exprs.truth_const(true);
+                let zero = self.exprs.truth_const(false);
+                let expr = self.join((yes, one), (no, zero), range);
+                Val::Int(expr, Type::INT)
+            }
+        }
+    }
+
+    /// Two ends of control flow, each with a value of the same type, become one with a temporary.
+    fn join(&mut self, (one, a): (NodeId, ExprId), (other, b): (NodeId, ExprId), range: Range) -> ExprId {
+        let ty = self.exprs.ty(a);
+        let var = self.temporary(ty);
+        let after = self.fresh();
+        self.edge(one, after, Op::Assign { var, value: a }, range);
+        self.edge(other, after, Op::Assign { var, value: b }, range);
+        self.cur = after;
+        self.exprs.var(var, ty)
+    }
+
+    /// `cond ? yes : no`, and GNU's `cond ?: no`.
+    pub(super) fn conditional(&mut self, cond: ExprRef, yes: Option<ExprRef>, no: ExprRef, range: Range) -> Val {
+        let Some(yes) = yes else { return self.elvis(cond, no, range) };
+        let before = self.cur;
+        // The branches first, apart from the graph: whether they have side effects decides how the condition is lowered.
+        let yes_start = self.fresh();
+        self.cur = yes_start;
+        let yes_value = self.value(yes);
+        let yes_end = self.cur;
+        let no_start = self.fresh();
+        self.cur = no_start;
+        let no_value = self.value(no);
+        let no_end = self.cur;
+        self.cur = before;
+        let pure = yes_start == yes_end
+            && no_start == no_end
+            && matches!((&yes_value, &no_value), (Val::Int(..), Val::Int(..)));
+        let result = match (yes_value.storage(), no_value.storage()) {
+            (Some(a), Some(b)) => Some(Type::Int(common(a, b))),
+            _ => None,
+        };
+        if pure && let Some(ty) = result {
+            let value = self.value(cond);
+            let (cond, _) = self.integer(value, range);
+            let a = self.convert_int(yes_value, &ty, range);
+            let b = self.convert_int(no_value, &ty, range);
+            let expr = self.exprs.ite(cond, a, b);
+            return Val::Int(self.bounded(expr, range), ty);
+        }
+        self.branch(cond, yes_start, no_start);
+        if let Some(ty) = result {
+            self.cur = yes_end;
+            let a = self.convert_int(yes_value, &ty, range);
+            let yes_end = self.cur;
+            self.cur = no_end;
+            let b = self.convert_int(no_value, &ty, range);
+            let no_end = self.cur;
+            let expr = self.join((yes_end, a), (no_end, b), range);
+            return Val::Int(expr, ty);
+        }
+        let after = self.fresh();
+        self.edge(yes_end, after, Op::Skip, range);
+        self.edge(no_end, after, Op::Skip, range);
+        self.cur = after;
+        match (yes_value, no_value) {
+            (Val::Void, _) | (_, Val::Void) => Val::Void,
+            (Val::Opaque(a, _), Val::Opaque(b, other)) if b.is_float() && !a.is_float() => Val::Opaque(b, other),
+            (Val::Opaque(a, why), _) | (_, Val::Opaque(a, why)) => Val::Opaque(a, why),
+            (Val::Int(..), Val::Int(..)) => unreachable!("two integers have a common type"),
+        }
+    }
+
+    fn elvis(&mut self, cond: ExprRef, no: ExprRef, range: Range) -> Val {
+        let value = self.value(cond);
+        let (cond, _) = self.integer(value, range);
+        let kept = self.saved(cond, range);
+        let (yes, other) = (self.fresh(), self.fresh());
+        self.assume(kept, yes, other, range);
+        self.cur = other;
+        let value = self.value(no);
+        let (no, _) = self.integer(value, range);
+        let ty = common(self.exprs.ty(kept), self.exprs.ty(no));
+        let a = self.exprs.cast(kept, ty);
+        let b = self.exprs.cast(no, ty);
+        let expr = self.join((yes, a), (self.cur, b), range);
+        Val::Int(expr, Type::Int(ty))
+    }
+}
+
+impl Val {
+    fn storage(&self) -> Option<crate::ir::IntTy> {
+        match self {
+            Val::Int(_, ty) | Val::Opaque(ty, _) => ty.storage(),
+            Val::Void => None,
+        }
+    }
+}
+
+/// The result of an operator that has an operand without representation, when it has none either.
+fn opaque_result(op: Binary, left: &Val, right: &Val) -> Option<Val> {
+    let comparison = matches!(op, Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge | Binary::Eq | Binary::Ne);
+    let ty = |value: &Val| match value {
+        Val::Int(_, ty) | Val::Opaque(ty, _) => ty.clone(),
+        Val::Void => Type::Void,
+    };
+    let (l, r) = (ty(left), ty(right));
+    if comparison || matches!(op, Binary::Rem | Binary::Shl | Binary::Shr) {
+        return None;
+    }
+    match (&l, &r) {
+        (Type::Float(a, _), Type::Float(b, _)) => Some(opaque(if a >= b { l } else { r })),
+        (Type::Float(..), Type::Int(_) | Type::Bool) => Some(opaque(l)),
+        (Type::Int(_) | Type::Bool, Type::Float(..)) => Some(opaque(r)),
+        _ if op == Binary::Sub && l.is_pointer_like() && r.is_pointer_like() => None,
+        _ if matches!(op, Binary::Add | Binary::Sub) && l.is_pointer_like() => Some(pointer(l, left)),
+        _ if op == Binary::Add && r.is_pointer_like() => Some(pointer(r, right)),
+        _ => None,
+    }
+}
+
+/// The result of pointer arithmetic; arrays become pointers.
+fn pointer(ty: Type, value: &Val) -> Val {
+    let why = match value {
+        Val::Opaque(_, why) => why.clone(),
+        Val::Int(..) | Val::Void => "pointer".into(),
+    };
+    match ty {
+        Type::Array(element, _) => Val::Opaque(Type::Pointer(element), why),
+        other => Val::Opaque(other, why),
+    }
+}

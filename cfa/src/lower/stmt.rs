@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Statements.
+
+use crate::ast::{ExprRef, Range, Stmt, StmtRef};
+use crate::ids::NodeId;
+use crate::ir::{CmpOp, ExprKind, HavocOrigin, Op};
+use crate::prepass::Refusal;
+use crate::types::Type;
+
+use super::{Label, Lower, Scope, Switch};
+
+impl<'a> Lower<'a> {
+    /// A statement within an expression, where errors of the text cannot be returned: they become unsupported edges.
+    pub(super) fn nested_stmt(&mut self, at: StmtRef) {
+        if let Err((_, construct, _)) = self.stmt(at) {
+            self.unsupported(construct, self.ast().stmt_range(at));
+        }
+    }
+
+    pub(super) fn stmt(&mut self, at: StmtRef) -> Result<(), Refusal> {
+        let range = self.ast().stmt_range(at);
+        match self.ast().stmt(at) {
+            Stmt::Empty => {}
+            Stmt::Expr(expr) => self.discard(*expr),
+            Stmt::Decl(decl) => self.local_declaration(decl),
+            Stmt::Block(stmts) => {
+                let alive = self.cx.alive;
+                self.scopes.push(Scope::default());
+                for stmt in stmts {
+                    self.stmt(*stmt)?;
+                }
+                self.scopes.pop();
+                self.cx.alive = alive;
+            }
+            Stmt::If(arms, otherwise) => self.if_chain(arms, *otherwise, range)?,
+            Stmt::While(cond, body) => {
+                let (head, start, after) = (self.fresh(), self.fresh(), self.fresh());
+                self.flow_to(head, range);
+                self.branch(*cond, start, after);
+                self.cur = start;
+                self.body(*body, after, head)?;
+                self.edge(self.cur, head, Op::Skip, range);
+                self.cur = after;
+            }
+            Stmt::DoWhile(body, cond) => {
+                let (head, test, after) = (self.fresh(), self.fresh(), self.fresh());
+                self.flow_to(head, range);
+                self.body(*body, after, test)?;
+                self.flow_to(test, range);
+                self.branch(*cond, head, after);
+                self.cur = after;
+            }
+            Stmt::For { init, cond, step, body } => self.for_loop(*init, *cond, *step, *body, range)?,
+            Stmt::Switch(value, body) => self.switch(*value, *body, range)?,
+            Stmt::Case(value, stmts) => {
+                self.case(*value, range)?;
+                for stmt in stmts {
+                    self.stmt(*stmt)?;
+                }
+            }
+            Stmt::Labeled(name, inner) => {
+                let node = self.label(name);
+                let alive = self.cx.alive;
+                let label = self.cx.labels.get_mut(name).expect("just made");
+                if label.defined.replace(alive).is_some() {
+                    return Err((range.0, format!("a second label '{name}'"), "rename one of them".into()));
+                }
+                self.flow_to(node, range);
+                self.labels.push(((*name).into(), node));
+                self.stmt(*inner)?;
+            }
+            Stmt::Goto(name) => {
+                self.label(name);
+                self.cx.gotos.push((self.cur, name, self.cx.alive, range));
+                self.cur = self.fresh();
+            }
+            Stmt::Break => match self.cx.breaks.last() {
+                Some(node) => self.jump(*node, range),
+                None => return Err((range.0, "break outside of a loop or switch".into(), "remove it".into())),
+            },
+            Stmt::Continue => match self.cx.continues.last() {
+                Some(node) => self.jump(*node, range),
+                None => return Err((range.0, "continue outside of a loop".into(), "remove it".into())),
+            },
+            Stmt::Return(value) => self.return_stmt(*value, range),
+            Stmt::Unsupported(what) => self.unsupported(*what, range),
+        }
+        Ok(())
+    }
+
+    fn body(&mut self, body: StmtRef, on_break: NodeId, on_continue: NodeId) -> Result<(), Refusal> {
+        self.cx.breaks.push(on_break);
+        self.cx.continues.push(on_continue);
+        let done = self.stmt(body);
+        self.cx.breaks.pop();
+        self.cx.continues.pop();
+        done
+    }
+
+    fn if_chain(
+        &mut self,
+        arms: &[(ExprRef, StmtRef)],
+        otherwise: Option<StmtRef>,
+        range: Range,
+    ) -> Result<(), Refusal> {
+        let after = self.fresh();
+        for (cond, then) in arms {
+            let (yes, no) = (self.fresh(), self.fresh());
+            self.branch(*cond, yes, no);
+            self.cur = yes;
+            self.stmt(*then)?;
+            self.edge(self.cur, after, Op::Skip, range);
+            self.cur = no;
+        }
+        if let Some(otherwise) = otherwise {
+            self.stmt(otherwise)?;
+        }
+        self.flow_to(after, range);
+        Ok(())
+    }
+
+    fn for_loop(
+        &mut self,
+        init: Option<StmtRef>,
+        cond: Option<ExprRef>,
+        step: Option<ExprRef>,
+        body: StmtRef,
+        range: Range,
+    ) -> Result<(), Refusal> {
+        let alive = self.cx.alive;
+        self.scopes.push(Scope::default());
+        if let Some(init) = init {
+            self.stmt(init)?;
+        }
+        let (head, start, next, after) = (self.fresh(), self.fresh(), self.fresh(), self.fresh());
+        self.flow_to(head, range);
+        match cond {
+            Some(cond) => self.branch(cond, start, after),
+            None => self.edge(self.cur, start, Op::Skip, range),
+        }
+        self.cur = start;
+        self.body(body, after, next)?;
+        self.flow_to(next, range);
+        if let Some(step) = step {
+            self.discard(step);
+        }
+        self.edge(self.cur, head, Op::Skip, range);
+        self.cur = after;
+        self.scopes.pop();
+        self.cx.alive = alive;
+        Ok(())
+    }
+
+    fn switch(&mut self, value: ExprRef, body: StmtRef, range: Range) -> Result<(), Refusal> {
+        let value_range = self.expr_range(value);
+        let value = self.value(value);
+        let mut value = self.promoted(value, value_range);
+        if !matches!(self.exprs.get(value).kind, ExprKind::Const(_) | ExprKind::Var(_)) {
+            value = self.saved(value, value_range);
+        }
+        let ty = self.exprs.ty(value);
+        let dispatch = self.cur;
+        let after = self.fresh();
+        self.cx.switches.push(Switch { ty: Some(Type::Int(ty)), ..Switch::default() });
+        self.cx.breaks.push(after);
+        // What stands before the first label is not reached.
+        self.cur = self.fresh();
+        let done = self.stmt(body);
+        self.cx.breaks.pop();
+        let switch = self.cx.switches.pop().expect("pushed above");
+        done?;
+        self.edge(self.cur, after, Op::Skip, range);
+        self.cur = dispatch;
+        if switch.unsupported {
+            self.unsupported("case label that is not constant", range);
+        }
+        let alive = self.cx.alive;
+        for (label, node, range, alive_there) in switch.cases {
+            let cond = self.exprs.cmp(CmpOp::Eq, value, label);
+            let (taken, next) = (self.fresh(), self.fresh());
+            self.assume(cond, taken, next, range);
+            self.jump_into(taken, node, alive, alive_there, range);
+            self.cur = next;
+        }
+        let (node, alive_there) = switch.default.unwrap_or((after, alive));
+        self.jump_into(self.cur, node, alive, alive_there, range);
+        self.cur = after;
+        Ok(())
+    }
+
+    fn case(&mut self, value: Option<ExprRef>, range: Range) -> Result<(), Refusal> {
+        let label_range = (range.0, value.map_or(range.0, |value| self.expr_range(value).1));
+        let node = self.fresh();
+        self.flow_to(node, label_range);
+        let Some(ty) = self.cx.switches.last().and_then(|switch| switch.ty.clone()) else {
+            return Err((range.0, "a case label outside of a switch".into(), "remove it".into()));
+        };
+        let label = match value {
+            None => None,
+            Some(value) => {
+                // Labels are constants and are not evaluated here.
+                self.cur = self.fresh();
+                let found = self.value(value);
+                let label = self.convert_int(found, &ty, label_range);
+                self.cur = node;
+                Some(label)
+            }
+        };
+        let alive = self.cx.alive;
+        let constant = label.is_none_or(|label| self.exprs.as_const(label).is_some());
+        let switch = self.cx.switches.last_mut().expect("checked above");
+        match label {
+            _ if !constant => switch.unsupported = true,
+            Some(label) => switch.cases.push((label, node, label_range, alive)),
+            None => switch.default = Some((node, alive)),
+        }
+        Ok(())
+    }
+
+    fn return_stmt(&mut self, value: Option<ExprRef>, range: Range) {
+        match (value, self.cx.ret_var) {
+            (Some(value), Some(var)) => {
+                let ty = self.cx.ret.clone();
+                let value = self.value(value);
+                let value = self.convert_int(value, &ty, range);
+                self.store(var, value, range);
+            }
+            (Some(value), None) => self.discard(value),
+            (None, Some(var)) => self.emit(Op::Havoc { var, origin: HavocOrigin::Uninitialised }, range),
+            (None, None) => {}
+        }
+        let exit = self.cx.exit;
+        self.jump(exit, range);
+    }
+
+    fn label(&mut self, name: &'a str) -> NodeId {
+        if let Some(label) = self.cx.labels.get(name) {
+            return label.node;
+        }
+        let node = self.graph.node(self.cx.func, true);
+        self.cx.labels.insert(name, Label { node, defined: None });
+        node
+    }
+}

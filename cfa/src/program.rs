@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A whole program: the tables of its entities.
+
+use std::sync::Arc;
+
+use crate::exprs::Exprs;
+use crate::ids::{EdgeId, FuncId, NodeId, VarId};
+use crate::ir::{Edge, Function, Node, Span, Var};
+use crate::location::{LineTable, Location};
+use crate::loops::Loops;
+use crate::types::MachineModel;
+
+/// A source file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Source {
+    /// Its name for messages.
+    pub name: String,
+    /// Its text: preprocessed C.
+    pub text: String,
+}
+
+/// How a program is read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// The sizes of the basic types.
+    pub machine: MachineModel,
+    /// The function where the program starts.
+    pub entry: String,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { machine: MachineModel::Ilp32, entry: "main".to_owned() }
+    }
+}
+
+/// A program as control-flow automata.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The sizes of the basic types.
+    pub machine: MachineModel,
+    /// The source files.
+    pub sources: Vec<Source>,
+    /// Where the lines of the sources start.
+    pub(crate) lines: Vec<LineTable>,
+    /// All variables.
+    pub vars: Vec<Var>,
+    /// All expressions.
+    pub exprs: Exprs,
+    /// All functions, in the order of their first declaration.
+    pub funcs: Vec<Function>,
+    /// All locations; those of a function are in reverse post-order.
+    pub nodes: Vec<Node>,
+    /// All edges, in the order of their source nodes.
+    pub edges: Vec<Edge>,
+    /// Where the program starts: the initialisation of its global variables, which leads to the entry of `main`.
+    pub entry: NodeId,
+    /// The entry function.
+    pub main: FuncId,
+    /// The loops of all functions.
+    pub loops: Loops,
+    /// All reachable call sites, also of functions without a body: the name of the function and the node where the call
+    /// happens next, its arguments being evaluated.
+    pub calls: Vec<(Arc<str>, NodeId, Span)>,
+    /// All reachable labels.
+    pub labels: Vec<(Arc<str>, NodeId)>,
+    /// What the automaton takes for granted about the program beyond the C standard.
+    pub assumptions: Vec<String>,
+}
+
+impl Program {
+    /// A location.
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    /// An edge.
+    pub fn edge(&self, id: EdgeId) -> &Edge {
+        &self.edges[id.index()]
+    }
+
+    /// A variable.
+    pub fn var(&self, id: VarId) -> &Var {
+        &self.vars[id.index()]
+    }
+
+    /// A function.
+    pub fn func(&self, id: FuncId) -> &Function {
+        &self.funcs[id.index()]
+    }
+
+    /// All node ids.
+    pub fn node_ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.nodes.len()).map(NodeId::new)
+    }
+
+    /// All edge ids.
+    pub fn edge_ids(&self) -> impl Iterator<Item = EdgeId> + use<> {
+        (0..self.edges.len()).map(EdgeId::new)
+    }
+
+    /// The first function of the given name.
+    pub fn find_func(&self, name: &str) -> Option<FuncId> {
+        self.funcs.iter().position(|f| &*f.name == name).map(FuncId::new)
+    }
+
+    /// Where a span starts, as people read it.
+    pub fn location(&self, span: Span) -> Location {
+        let (line, column) = self.lines[span.file as usize].line_column(span.start);
+        Location { file: self.sources[span.file as usize].name.clone(), line, column }
+    }
+
+    /// The source text of a span.
+    pub fn text(&self, span: Span) -> &str {
+        &self.sources[span.file as usize].text[span.start as usize..span.end as usize]
+    }
+}

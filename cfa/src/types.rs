@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+//! C types and the conversions of C11 6.3.1 on the two machine models.
+//!
+//! Only integers have values in the automaton; all other types are known so far that `sizeof` works and that a program
+//! with unused variables of such types loads. Bit-fields and attributes that change layouts make a size unknown.
+
+use std::rc::Rc;
+
+use crate::ir::IntTy;
+
+/// The sizes of the basic types.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum MachineModel {
+    /// 32-bit `int`, `long` and pointers, as on i386 Linux.
+    Ilp32,
+    /// 32-bit `int`, 64-bit `long` and pointers, as on x86-64 Linux.
+    Lp64,
+}
+
+impl MachineModel {
+    /// Width of `long` and of pointers in bits.
+    pub fn long_bits(self) -> u32 {
+        match self {
+            MachineModel::Ilp32 => 32,
+            MachineModel::Lp64 => 64,
+        }
+    }
+
+    /// The type of `sizeof`.
+    pub fn size_type(self) -> IntTy {
+        IntTy { bits: self.long_bits(), signed: false }
+    }
+}
+
+/// A C type after removal of typedefs and qualifiers; enumerations are integers.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Type {
+    Void,
+    Bool,
+    Int(IntTy),
+    /// A floating-point type with its size and alignment.
+    Float(u64, u64),
+    Pointer(Rc<Type>),
+    /// An array; without a length if the length is not constant or not given.
+    Array(Rc<Type>, Option<u64>),
+    /// Position in the table of structures and unions.
+    Record(usize),
+    Function(Rc<FunctionType>),
+    /// A type that is not modelled, such as `__int128`.
+    Unknown(&'static str),
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct FunctionType {
+    pub(crate) ret: Type,
+    pub(crate) params: Vec<Type>,
+    /// Whether the parameters are not given: `f()`.
+    pub(crate) unspecified: bool,
+    pub(crate) variadic: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Record {
+    pub(crate) union: bool,
+    /// The members; none while the type is incomplete. An anonymous record is a member without a name.
+    pub(crate) fields: Option<Vec<(Option<String>, Type)>>,
+    /// Whether the usual layout rules apply to all members.
+    pub(crate) plain: bool,
+}
+
+pub(crate) const fn int(bits: u32, signed: bool) -> Type {
+    Type::Int(IntTy { bits, signed })
+}
+
+impl Type {
+    pub(crate) const INT: Type = Type::Int(IntTy::INT);
+
+    /// The type of the variable that holds such a value.
+    pub(crate) fn storage(&self) -> Option<IntTy> {
+        match self {
+            Type::Bool => Some(IntTy { bits: 8, signed: false }),
+            Type::Int(ty) => Some(*ty),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_float(&self) -> bool {
+        matches!(self, Type::Float(..))
+    }
+
+    pub(crate) fn is_pointer_like(&self) -> bool {
+        matches!(self, Type::Pointer(_) | Type::Array(..) | Type::Function(_))
+    }
+
+    /// What a value of the type is called in a message.
+    pub(crate) fn describe(&self) -> &'static str {
+        match self {
+            Type::Void => "void value",
+            Type::Bool | Type::Int(_) => "integer value",
+            Type::Float(..) => "floating-point value",
+            Type::Pointer(_) => "pointer",
+            Type::Array(..) => "array",
+            Type::Record(_) => "structure or union",
+            Type::Function(_) => "function pointer",
+            Type::Unknown(what) => what,
+        }
+    }
+}
+
+/// The integer promotions, C11 6.3.1.1.
+pub(crate) fn promote(ty: IntTy) -> IntTy {
+    if ty.bits < 32 { IntTy::INT } else { ty }
+}
+
+/// The common type of the usual arithmetic conversions, C11 6.3.1.8. Types of equal width and signedness, such as
+/// `long` and `long long` on LP64, behave alike, so ranks are widths.
+pub(crate) fn common(left: IntTy, right: IntTy) -> IntTy {
+    let (left, right) = (promote(left), promote(right));
+    if left.bits == right.bits {
+        IntTy { bits: left.bits, signed: left.signed && right.signed }
+    } else if left.bits > right.bits {
+        left
+    } else {
+        right
+    }
+}
+
+/// The type of an integer made of keywords such as `unsigned long`; `words` may come in any order.
+pub(crate) fn keyword_type(words: &[&str], machine: MachineModel) -> Option<Type> {
+    let count = |word: &str| words.iter().filter(|w| **w == word).count();
+    let has = |word: &str| count(word) > 0;
+    let signed = !has("unsigned");
+    if has("void") {
+        return Some(Type::Void);
+    }
+    if has("_Bool") {
+        return Some(Type::Bool);
+    }
+    if has("float") {
+        return Some(Type::Float(4, 4));
+    }
+    if has("double") {
+        return Some(match (has("long"), machine) {
+            (false, MachineModel::Ilp32) => Type::Float(8, 4),
+            (false, MachineModel::Lp64) => Type::Float(8, 8),
+            (true, MachineModel::Ilp32) => Type::Float(12, 4),
+            (true, MachineModel::Lp64) => Type::Float(16, 16),
+        });
+    }
+    if words.iter().any(|w| !matches!(*w, "char" | "int" | "short" | "long" | "signed" | "unsigned")) {
+        return None;
+    }
+    let bits = match (has("char"), has("short"), count("long")) {
+        (true, false, 0) => 8,
+        (false, true, 0) => 16,
+        (false, false, 0) => 32,
+        (false, false, 1) => machine.long_bits(),
+        (false, false, 2) => 64,
+        _ => return None,
+    };
+    Some(int(bits, signed))
+}
+
+/// Types that the grammar or the compiler knows by name; a typedef of the file comes first.
+pub(crate) fn named_type(name: &str, machine: MachineModel) -> Option<Type> {
+    let long = machine.long_bits();
+    Some(match name {
+        "bool" => Type::Bool,
+        "size_t" | "uintptr_t" => int(long, false),
+        "ssize_t" | "ptrdiff_t" | "intptr_t" => int(long, true),
+        "int8_t" => int(8, true),
+        "int16_t" => int(16, true),
+        "int32_t" => int(32, true),
+        "int64_t" => int(64, true),
+        "uint8_t" | "char8_t" => int(8, false),
+        "uint16_t" | "char16_t" => int(16, false),
+        "uint32_t" | "char32_t" => int(32, false),
+        "uint64_t" => int(64, false),
+        "__int128" | "__int128_t" | "__uint128_t" => Type::Unknown("128-bit integer"),
+        "_Float32" => Type::Float(4, 4),
+        "__builtin_va_list" => Type::Unknown("variable argument list"),
+        _ if name.starts_with("_Float") || name.starts_with("__float") => Type::Unknown("extended floating-point value"),
+        "typeof" | "__typeof" | "__typeof__" => Type::Unknown("value of a typeof type"),
+        _ => return None,
+    })
+}
+
+/// Size and alignment in bytes; none if not known.
+pub(crate) fn size_align(ty: &Type, records: &[Record], machine: MachineModel) -> Option<(u64, u64)> {
+    Some(match ty {
+        // GNU C: the size of void and of functions is 1.
+        Type::Void | Type::Function(_) | Type::Bool => (1, 1),
+        Type::Int(ty) => {
+            let size = u64::from(ty.bits / 8);
+            // i386 aligns 64-bit members to 4 bytes.
+            (size, if machine == MachineModel::Ilp32 { size.min(4) } else { size })
+        }
+        Type::Float(size, align) => (*size, *align),
+        Type::Pointer(_) => (u64::from(machine.long_bits() / 8), u64::from(machine.long_bits() / 8)),
+        Type::Array(element, length) => {
+            let (size, align) = size_align(element, records, machine)?;
+            (size.checked_mul((*length)?)?, align)
+        }
+        Type::Record(index) => {
+            let record = &records[*index];
+            if !record.plain {
+                return None;
+            }
+            let (mut size, mut align) = (0u64, 1u64);
+            for (_, field) in record.fields.as_ref()? {
+                let (field_size, field_align) = match field {
+                    // A flexible array member has no size.
+                    Type::Array(element, None) => (0, size_align(element, records, machine)?.1),
+                    _ => size_align(field, records, machine)?,
+                };
+                align = align.max(field_align);
+                if record.union {
+                    size = size.max(field_size);
+                } else {
+                    size = size.next_multiple_of(field_align).checked_add(field_size)?;
+                }
+            }
+            (size.checked_next_multiple_of(align)?, align)
+        }
+        Type::Unknown(_) => return None,
+    })
+}
