@@ -190,7 +190,7 @@ pub(crate) enum Stmt<'a> {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Item<'a> {
-    Decl(Decl<'a>, Range),
+    Decl(Decl<'a>),
     Function { storage: Storage, spec: TypeSpec<'a>, declarator: Declarator<'a>, body: StmtRef, range: Range },
 }
 

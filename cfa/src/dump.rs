@@ -47,6 +47,15 @@ impl Program {
                     (CmpOp::Lt, false) => (">=", a, b),
                     (CmpOp::Le, false) => (">", a, b),
                 };
+                // Constants look better on the right.
+                let (op, a, b) = match op {
+                    "==" | "!=" => (op, a, b),
+                    _ if self.exprs.as_const(a).is_none() => (op, a, b),
+                    "<" => (">", b, a),
+                    "<=" => (">=", b, a),
+                    ">" => ("<", b, a),
+                    _ => ("<=", b, a),
+                };
                 let level = if matches!(op, "==" | "!=") { 6 } else { 7 };
                 let mut out = String::new();
                 self.write_expr(&mut out, a, level);

@@ -341,6 +341,24 @@ impl Exprs {
         self.intern(ExprKind::Ite(cond, yes, no), ty)
     }
 
+    /// Whether an operation can be done in the unsigned type `ty` without new conversions. Not for signed types: there
+    /// an analysis may tell overflows of C's own operations from those that a conversion hides.
+    fn narrows(&self, id: ExprId, ty: IntTy) -> bool {
+        if ty.signed || ty.bits > self.ty(id).bits {
+            return false;
+        }
+        let free = |operand: ExprId| match self.get(operand).kind {
+            ExprKind::Const(_) => true,
+            ExprKind::Cast(inner) => self.ty(inner) == ty,
+            _ => self.narrows(operand, ty),
+        };
+        match self.get(id).kind {
+            ExprKind::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul, a, b) => free(a) && free(b),
+            ExprKind::Binary(BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor, a, b) => free(a) && free(b),
+            _ => false,
+        }
+    }
+
     /// The argument converted to `ty`.
     pub fn cast(&mut self, arg: ExprId, ty: IntTy) -> ExprId {
         let from = self.ty(arg);
@@ -352,6 +370,11 @@ impl Exprs {
             // A conversion is a function of the value modulo 2^bits; the inner one can be left out when it keeps at
             // least the bits that the outer one looks at, or when it keeps the value.
             ExprKind::Cast(inner) if ty.bits <= from.bits || contains(from, self.ty(inner)) => self.cast(inner, ty),
+            // The low bits of these operators depend only on the low bits of the operands.
+            ExprKind::Binary(op, a, b) if self.narrows(arg, ty) => {
+                let (a, b) = (self.cast(a, ty), self.cast(b, ty));
+                self.binary(op, a, b)
+            }
             _ => self.intern(ExprKind::Cast(arg), ty),
         }
     }

@@ -18,6 +18,7 @@ pub(crate) struct Parsed {
     pub(crate) tree: Tree,
     pub(crate) text: Text,
     pub(crate) layout_attributes: Vec<u32>,
+    pub(crate) packed_from: Option<u32>,
 }
 
 pub(crate) fn parse(source: &str) -> Result<Parsed, Refusal> {
@@ -31,7 +32,8 @@ pub(crate) fn parse(source: &str) -> Result<Parsed, Refusal> {
         let before = edits.len();
         repair::check(tree.root_node(), &text, source, &mut edits)?;
         if edits.len() == before {
-            return Ok(Parsed { tree, text, layout_attributes: prepass.layout_attributes });
+            let prepass::Prepass { layout_attributes, packed_from, .. } = prepass;
+            return Ok(Parsed { tree, text, layout_attributes, packed_from });
         }
     }
     Err((0, "a text that stays ambiguous after repair".into(), "simplify parentheses around names".into()))

@@ -15,6 +15,8 @@ pub(crate) struct Prepass {
     pub(crate) edits: Edits,
     /// Offsets of attributes that change the size or layout of types, sorted.
     pub(crate) layout_attributes: Vec<u32>,
+    /// Where a `#pragma pack` first changes the layout of records.
+    pub(crate) packed_from: Option<u32>,
 }
 
 /// Why the scan failed: offset, construct, advice.
@@ -26,12 +28,14 @@ pub(crate) fn scan(source: &str) -> Result<Prepass, Refusal> {
         base: source.as_bytes().to_vec(),
         edits: Edits::default(),
         layout_attributes: Vec::new(),
+        packed_from: None,
         at: 0,
         depth: 0,
         previous: Token::Start,
     };
     scanner.run()?;
-    Ok(Prepass { base: scanner.base, edits: scanner.edits, layout_attributes: scanner.layout_attributes })
+    let Scanner { base, edits, layout_attributes, packed_from, .. } = scanner;
+    Ok(Prepass { base, edits, layout_attributes, packed_from })
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -46,6 +50,7 @@ struct Scanner<'s> {
     base: Vec<u8>,
     edits: Edits,
     layout_attributes: Vec<u32>,
+    packed_from: Option<u32>,
     at: usize,
     depth: u32,
     previous: Token,
@@ -156,12 +161,15 @@ impl Scanner<'_> {
         let text = String::from_utf8_lossy(&self.src[start + 1..end]);
         let name = text.trim_start().split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or("");
         let harmless = matches!(name, "line" | "pragma" | "ident" | "sccs") || name.bytes().all(|b| b.is_ascii_digit());
-        if !harmless || text.contains("pragma pack") {
+        if !harmless {
             return Self::refuse(
                 start,
                 &format!("the preprocessor directive '#{name}'"),
                 "preprocess the program first, for example with 'gcc -E -P'",
             );
+        }
+        if name == "pragma" && text.contains("pack") && self.packed_from.is_none() {
+            self.packed_from = Some(u32::try_from(start).expect("checked by the caller"));
         }
         self.blank(start, end);
         self.at = end;

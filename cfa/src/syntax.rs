@@ -14,7 +14,13 @@ use crate::text::{Text, identifier_at};
 
 pub(crate) fn build<'a>(parsed: &Parsed, source: &'a str) -> Result<Ast<'a>, Refusal> {
     let mut builder =
-        Builder { ast: Ast::default(), text: &parsed.text, source, layout: &parsed.layout_attributes };
+        Builder {
+            ast: Ast::default(),
+            text: &parsed.text,
+            source,
+            layout: &parsed.layout_attributes,
+            packed_from: parsed.packed_from,
+        };
     let root = parsed.tree.root_node();
     let mut cursor = root.walk();
     for node in root.named_children(&mut cursor) {
@@ -28,6 +34,7 @@ struct Builder<'a, 'p> {
     text: &'p Text,
     source: &'a str,
     layout: &'p [u32],
+    packed_from: Option<u32>,
 }
 
 fn children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
@@ -80,15 +87,15 @@ impl<'a> Builder<'a, '_> {
         match node.kind() {
             "declaration" => {
                 let decl = self.declaration(node)?;
-                self.ast.items.push(Item::Decl(decl, range));
+                self.ast.items.push(Item::Decl(decl));
             }
             "type_definition" => {
                 let decl = self.typedef(node)?;
-                self.ast.items.push(Item::Decl(decl, range));
+                self.ast.items.push(Item::Decl(decl));
             }
             "struct_specifier" | "union_specifier" | "enum_specifier" => {
                 let decl = Decl { storage: Storage::None, spec: self.type_spec(node)?, items: Vec::new() };
-                self.ast.items.push(Item::Decl(decl, range));
+                self.ast.items.push(Item::Decl(decl));
             }
             "function_definition" => {
                 let (storage, spec) = self.specifiers(node)?;
@@ -123,7 +130,9 @@ impl<'a> Builder<'a, '_> {
         let (start, end) = self.range(node);
         let first = self.layout.partition_point(|at| *at < start);
         let changed = node.kind() != "function_definition" && self.layout.get(first).is_some_and(|at| *at < end);
-        Ok((storage, if changed { layout_changed(spec) } else { spec }))
+        let packed = self.packed_from.is_some_and(|from| from < start)
+            && matches!(&spec, TypeSpec::Record { fields: Some(_), .. });
+        Ok((storage, if changed || packed { layout_changed(spec) } else { spec }))
     }
 
     fn declaration(&mut self, node: Node<'_>) -> Result<Decl<'a>, Refusal> {

@@ -315,7 +315,7 @@ impl<'a> Lower<'a> {
         let mut pending = Vec::new();
         for item in &self.ast().items {
             match item {
-                Item::Decl(decl, _) => self.file_declaration(decl),
+                Item::Decl(decl) => self.file_declaration(decl),
                 Item::Function { storage, spec, declarator, body, range } => {
                     let base = self.spec_type(spec);
                     let Some((name, name_range)) = declarator.name() else {
