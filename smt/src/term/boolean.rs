@@ -269,11 +269,18 @@ impl Terms {
         let mut xs: Vec<TermId> = operands.iter().copied().filter(|&x| x != kind.unit()).collect();
         xs.sort_unstable();
         xs.dedup();
+        if xs.len() < 2 {
+            return xs.first().copied().unwrap_or(kind.unit());
+        }
+        let contradictory = |x: &TermId| self.negated(*x).is_some_and(|a| xs.binary_search(&a).is_ok());
+        if xs.iter().any(contradictory) {
+            return kind.zero();
+        }
         let mut flat: Vec<TermId> = Vec::with_capacity(xs.len() + 4);
         for &x in &xs {
             match self.operands(kind, x) {
                 Some(inner) if inner.len() + flat.len() <= FLAT => flat.extend_from_slice(inner),
-                _ => flat.push(x),
+                _ => self.flatten_negation(kind, x, &mut flat),
             }
         }
         flat.sort_unstable();
@@ -286,7 +293,7 @@ impl Terms {
             [x] => return x,
             _ => {}
         }
-        let contradictory = |x: &TermId| matches!(*self.get(*x), Term::Not(a) if flat.binary_search(&a).is_ok());
+        let contradictory = |x: &TermId| self.negated(*x).is_some_and(|a| flat.binary_search(&a).is_ok());
         if flat.iter().any(contradictory) {
             return kind.zero();
         }
@@ -304,6 +311,24 @@ impl Terms {
         self.intern(kind.node(flat))
     }
 
+    /// Adds `x` to the operands, as several ones if it is the negation of a disjunction in a conjunction (dually).
+    fn flatten_negation(&mut self, kind: Kind, x: TermId, flat: &mut Vec<TermId>) {
+        let inner = match self.negated(x).and_then(|a| self.operands(kind.dual(), a)) {
+            Some(inner) if inner.len() + flat.len() <= FLAT => inner.to_vec(),
+            _ => {
+                flat.push(x);
+                return;
+            }
+        };
+        for o in inner {
+            let n = self.not(o);
+            match self.operands(kind, n) {
+                Some(parts) if parts.len() + flat.len() <= FLAT => flat.extend_from_slice(parts),
+                _ => flat.push(n),
+            }
+        }
+    }
+
     /// Uses each operand of a conjunction to simplify the others one level deep (dually for disjunctions): an operand
     /// that the others imply is dropped, one that they contradict makes the whole false, and the same is done for the
     /// disjuncts inside an operand.
@@ -314,6 +339,23 @@ impl Terms {
         let mut changed = false;
         let mut rest = Vec::with_capacity(flat.len());
         for &x in flat {
+            // The negation of a large conjunction is a disjunction of negations.
+            if let Some(inner) = self.negated(x).and_then(|a| self.operands(kind, a)) {
+                let decisions: Vec<Option<bool>> =
+                    inner.iter().map(|&o| self.decide(kind, o, flat, &negated, &known)).collect();
+                if decisions.contains(&Some(false)) {
+                    changed = true;
+                } else if decisions.contains(&Some(true)) {
+                    changed = true;
+                    let open = inner.iter().zip(&decisions).filter(|(_, d)| d.is_none());
+                    let keep: Vec<TermId> = open.map(|(&o, _)| o).collect();
+                    let keep = self.nary(kind, &keep);
+                    rest.push(self.not(keep));
+                } else {
+                    rest.push(x);
+                }
+                continue;
+            }
             let Some(inner) = self.operands(kind.dual(), x) else {
                 match self.decide_by_values(kind, x, &known) {
                     Some(true) => changed = true,
@@ -365,6 +407,27 @@ impl Terms {
         };
         if complement_stands {
             return Some(false);
+        }
+        if let Some(inner) = self.operands(kind, o) {
+            // Only reached for operands of operands of the other kind, so this goes no deeper.
+            if inner.len() > CUBE {
+                return None;
+            }
+            let mut all = true;
+            for &i in inner {
+                if self.operands(kind.dual(), i).is_some() {
+                    all = false;
+                    continue;
+                }
+                match self.decide(kind, i, flat, negated, known) {
+                    Some(false) => return Some(false),
+                    decision => all &= decision == Some(true),
+                }
+            }
+            if all {
+                return Some(true);
+            }
+            return flat.iter().any(|&x| self.complementary(x, o)).then_some(false);
         }
         self.decide_by_values(kind, o, known)
     }

@@ -165,8 +165,8 @@ fn limits_end_a_call_and_the_solver_stays_usable() {
             panic!("no answer in time")
         };
         assert_eq!(reason, "timeout");
-        
- assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+
+        assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 
         let flag = Arc::new(AtomicBool::new(false));
         let limits = Limits { timeout: None, interrupt: Some(Arc::clone(&flag)) };

@@ -90,8 +90,7 @@ impl<'a> Decoder<'a> {
             return self.leaf(sort);
         }
         if self.below(4) == 0 {
-            let same: Vec<Rc<Expr>> =
-                self.pool.iter().filter(|(s, _)| *s == sort).map(|(_, e)| Rc::clone(e)).collect();
+            let same: Vec<Rc<Expr>> = self.pool.iter().filter(|(s, _)| *s == sort).map(|(_, e)| Rc::clone(e)).collect();
             if !same.is_empty() {
                 return Rc::clone(&same[self.below(same.len())]);
             }
