@@ -4,6 +4,7 @@
 use std::{collections::BTreeMap, fmt::Write};
 
 use crate::{
+    answer::Verdict,
     result::{Record, Status},
     summary,
     units::show_seconds,
@@ -48,7 +49,7 @@ impl Pair<'_> {
     fn show(&self) -> String {
         let reason = self.new.reason.as_deref().map(|text| format!(": {text}")).unwrap_or_default();
         let [old, new] = [self.old, self.new].map(|r| match r.status {
-            Status::Correct => format!("correct ({})", r.shown()),
+            Status::Correct => format!("correct ({})", r.verdict.map_or("", Verdict::name)),
             _ => r.status.name().to_string(),
         });
         format!("{}  {old} -> {new}{reason}", self.new.task)

@@ -108,16 +108,6 @@ impl Record {
     pub fn key(&self) -> (String, String) {
         (self.task.clone(), self.property.clone())
     }
-
-    /// `verdict` for people: `true`, `false`, or the status when there is none.
-    pub fn shown(&self) -> &'static str {
-        match self.verdict {
-            Some(Verdict::True | Verdict::False) if !matches!(self.status, Status::Timeout | Status::Memory) => {
-                self.verdict.map_or("", Verdict::name)
-            }
-            _ => self.status.name(),
-        }
-    }
 }
 
 /// Status and reason of a run. A verdict that is wrong counts as wrong however the run ended; one that is right counts
@@ -266,6 +256,9 @@ pub struct Writer {
 impl Writer {
     /// Opens the file and returns what it holds already.
     pub fn open(path: &Path, existing: Existing) -> Result<(Writer, Vec<Record>), Error> {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(Error::file("create", folder))?;
+        }
         let file = OpenOptions::new().append(true).create(true).open(path).map_err(Error::file("write", path))?;
         match file.try_lock() {
             Ok(()) => {}
