@@ -16,6 +16,9 @@ pub enum Error {
     /// The solver was interrupted or hit a limit.
     #[error("{0}")]
     GaveUp(String),
+    /// The solver's procedures do not decide the formulas.
+    #[error("undecided: {0}")]
+    Incomplete(String),
     /// Any other error inside the solver.
     #[error("the solver failed: {0}")]
     Solver(String),

@@ -67,6 +67,7 @@ impl Stale {
     fn after(error: &Error) -> Stale {
         match error {
             Error::OutOfMemory => Stale::Context,
+            Error::Incomplete(_) => Stale::No,
             Error::GaveUp(_) | Error::Solver(_) | Error::Inexpressible | Error::Untranslatable(_) => Stale::Solver,
         }
     }
@@ -298,7 +299,8 @@ impl Z3Solver {
                 // SAFETY: the solver is alive.
                 let reason = text(unsafe { Z3_solver_get_reason_unknown(c, solver) });
                 match classify(reason) {
-                    Error::Solver(reason) => Err(Error::GaveUp(reason)),
+                    Error::Solver(reason) if reason.contains("sat.giveup") => Err(Error::Solver(reason)),
+                    Error::Solver(reason) => Err(Error::Incomplete(reason)),
                     error => Err(error),
                 }
             }

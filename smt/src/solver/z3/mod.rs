@@ -12,11 +12,11 @@
 //! * [`spacer`]: Horn clauses; `tactic`: simplification and quantifier elimination.
 #![allow(unsafe_code)]
 
-//mod back;
+mod back;
 mod context;
 mod incremental;
-//pub mod spacer;
-//mod tactic;
+pub mod spacer;
+mod tactic;
 #[cfg(test)]
 mod tests;
 mod translate;
@@ -24,4 +24,4 @@ mod watchdog;
 
 pub use context::set_memory_limit;
 pub use incremental::{Z3Config, Z3Logic, Z3Solver};
-//pub use tactic::tactic_apply;
+pub use tactic::{eliminate, tactic_apply};

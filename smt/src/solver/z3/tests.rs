@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::{Z3Config, Z3Logic, Z3Solver};
+use super::spacer::{ChainResult, ChainStep, solve_chain};
+use super::{Z3Config, Z3Logic, Z3Solver, eliminate, tactic_apply};
 use crate::solver::{CheckResult, Limits, Solver};
 use crate::term::{BvBin, BvCmp, Sort, TermId, Terms, Value};
 
@@ -185,4 +186,89 @@ fn limits_end_a_call_and_the_solver_stays_usable() {
         let CheckResult::Sat(model) = solver.check(&terms, &[t], &Limits::none()) else { panic!("sat") };
         assert_eq!(model.eval(&terms, x), Some(Value::Bv { width: 128, bits: 17 }));
     }
+}
+
+/// x := 0, y := 0; then steps that count both; then x != y.
+fn counters(terms: &mut Terms, sort: Sort, steps: usize) -> (Vec<ChainStep>, [TermId; 2]) {
+    let (sx, sy) = (terms.symbol("x", sort), terms.symbol("y", sort));
+    let (x, y) = (terms.var(sx, 0), terms.var(sy, 0));
+    let (zero, one) = match sort {
+        Sort::Bv(width) => (terms.bv(width, 0), terms.bv(width, 1)),
+        Sort::Int | Sort::Bool => (terms.int(0), terms.int(1)),
+    };
+    let mut plus = |t: TermId| if sort == Sort::Int { terms.int_add(t, one) } else { terms.bv_bin(BvBin::Add, t, one) };
+    let (next_x, next_y) = (plus(x), plus(y));
+    let mut chain = vec![ChainStep { pre: vec![], relation: TermId::TRUE, post: vec![(sx, zero), (sy, zero)] }];
+    for _ in 0..steps {
+        let post = vec![(sx, next_x), (sy, next_y)];
+        chain.push(ChainStep { pre: vec![sx, sy], relation: TermId::TRUE, post });
+    }
+    let differ = terms.ne(x, y);
+    chain.push(ChainStep { pre: vec![sx, sy], relation: differ, post: vec![] });
+    (chain, [x, y])
+}
+
+#[test]
+fn spacer_finds_the_invariant_of_a_chain() {
+    for sort in [Sort::Int, Sort::Bv(32)] {
+        let mut terms = Terms::new();
+        let (chain, [x, y]) = counters(&mut terms, sort, 6);
+        let result = solve_chain(&mut terms, &Z3Config::default(), &chain, &Limits::none());
+        let ChainResult::Unreachable(cuts) = result else { panic!("{result:?}") };
+        assert_eq!(cuts.len(), 7);
+        let equal = terms.eq(x, y);
+        let mut solver = Z3Solver::new(&Z3Config::default());
+        for cut in cuts {
+            let wrong = terms.ne(cut, equal);
+            assert!(solver.check(&terms, &[wrong], &Limits::none()).is_unsat(), "{}", terms.display(cut));
+        }
+        let (mut chain, _) = counters(&mut terms, sort, 3);
+        chain[2].post.pop();
+        chain[2].post.push((terms.as_var(y).unwrap().0, x));
+        let result = solve_chain(&mut terms, &Z3Config::default(), &chain, &Limits::none());
+        assert_eq!(result, ChainResult::Reachable);
+    }
+}
+
+#[test]
+fn spacer_knows_bounds_and_choices() {
+    let mut terms = Terms::new();
+    let sym = terms.bounded_symbol("n", 0, 10);
+    let input = terms.symbol("in", Sort::Bool);
+    let (n, choice, ten) = (terms.var(sym, 0), terms.var(input, 1), terms.int(10));
+    let one = terms.int(1);
+    let (more, most) = (terms.int_add(n, one), terms.int_gt(n, ten));
+    let next = terms.ite(choice, n, more);
+    let chain = [
+        ChainStep { pre: vec![], relation: TermId::TRUE, post: vec![(sym, ten)] },
+        ChainStep { pre: vec![sym], relation: TermId::TRUE, post: vec![(sym, next)] },
+        ChainStep { pre: vec![sym], relation: most, post: vec![] },
+    ];
+    let result = solve_chain(&mut terms, &Z3Config::default(), &chain, &Limits::none());
+    assert!(matches!(result, ChainResult::Unreachable(_)), "{result:?}");
+}
+
+#[test]
+fn tactics() {
+    let mut terms = Terms::new();
+    let sym = terms.symbol("x", Sort::Int);
+    let other = terms.symbol("y", Sort::Int);
+    let (x, y) = (terms.var(sym, 0), terms.var(other, 0));
+    let (three, five) = (terms.int(3), terms.int(5));
+    let (a, b) = (terms.int_le(x, three), terms.int_le(x, five));
+    let t = terms.and(a, b);
+    let simple = tactic_apply(&mut terms, &["simplify", "ctx-solver-simplify"], t, &Limits::none());
+    assert_eq!(simple, Some(a));
+    assert_eq!(tactic_apply(&mut terms, &["no-such-tactic"], t, &Limits::none()), None);
+    let equal = terms.eq(x, y);
+    let t = terms.and(equal, a);
+    let projected = eliminate(&mut terms, &["qe-light"], &[(sym, 0)], t, &Limits::none());
+    assert_eq!(projected, Some(terms.int_le(y, three)));
+    let bounded = terms.bounded_symbol("b", 0, 7);
+    let z = terms.var(bounded, 0);
+    let less = terms.int_lt(y, z);
+    let projected = eliminate(&mut terms, &["qe"], &[(bounded, 0)], less, &Limits::none());
+    let seven = terms.int(7);
+    let expected = terms.int_lt(y, seven);
+    assert_eq!(projected, Some(expected), "{}", terms.display(projected.unwrap()));
 }

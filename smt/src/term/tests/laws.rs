@@ -116,7 +116,7 @@ proptest! {
         prop_assert_eq!(substitution.apply(&mut terms, t, &mut f), s);
         prop_assert_eq!(terms.substitute(t, &mut f), s);
         for env in &envs {
-            let mut inner = |sym| match replacements.iter().find(|(name, _)| name == terms.symbol_name(sym)) {
+            let inner = |sym| match replacements.iter().find(|(name, _)| name == terms.symbol_name(sym)) {
                 Some((_, e)) => e.eval(env),
                 None => env_value(&terms, env, sym),
             };
