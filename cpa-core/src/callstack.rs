@@ -13,10 +13,10 @@ use cfa::ids::{EdgeId, FuncId};
 use cfa::ir::Op;
 use rustc_hash::FxHasher;
 
-use crate::Program;
 use crate::cpa::{Cpa, PartitionKey, Rank, Target};
 use crate::cx::{Cx, Stop};
 use crate::step::Step;
+use cfa::Program;
 
 struct Frame {
     call: EdgeId,
@@ -122,8 +122,7 @@ impl CallstackCpa {
         };
         let name = &self.program.funcs[callee.index()].name;
         let mut entered = stack.push(call, callee, name);
-        let outermost = self.program.nodes[self.program.entry.index()].func;
-        if callee == outermost || stack.frames().any(|frame| frame.func == callee) {
+        if callee == self.program.main || stack.frames().any(|frame| frame.func == callee) {
             entered.recursion = Some((call, format!("recursion of '{name}'").into()));
         }
         entered

@@ -12,12 +12,12 @@ use std::rc::Rc;
 use cfa::ids::NodeId;
 use rustc_hash::FxHasher;
 
-use crate::Program;
 use crate::ask::Siblings;
 use crate::cpa::{Adjusted, At, Cpa, Merge, PartitionKey, Rank, Strengthened, Target};
 use crate::cx::{Cx, Stop};
 use crate::erased::{ComponentPrecision, ComponentState, DynPrecision, DynState, ErasedCpa, Handle, Typed};
 use crate::step::Step;
+use cfa::Program;
 
 /// A composite state: one state for each component. Cheap to clone.
 #[derive(Clone, Debug)]

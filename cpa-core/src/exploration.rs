@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use cfa::ids::NodeId;
+use rustc_hash::FxHashMap;
 
 use crate::arg::{Arg, ArgId, Node, Todo};
 use crate::composite::{Composite, Precision, State};
@@ -25,13 +26,17 @@ use crate::waitlist::Waitlist;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Remerge {
     /// They are removed with everything below them and computed anew. Right for path formulas, which would otherwise
-    /// contain the same path twice.
+    /// contain the same path twice. When merges go around in circles this need not end, so after [`PRUNE_LIMIT`] times in
+    /// one partition the children are kept.
     #[default]
     Prune,
     /// They stay, and the new successors merge with them. Right for domains whose merge is a join or widening, which would
     /// otherwise lose what they have gained.
     Keep,
 }
+
+/// How often children are pruned in one partition.
+pub const PRUNE_LIMIT: u32 = 64;
 
 /// Counts of what happened during an exploration.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -80,6 +85,7 @@ pub struct Exploration {
     reached: Reached,
     waitlist: Box<dyn Waitlist>,
     remerge: Remerge,
+    prunes: FxHashMap<PartitionKey, u32>,
     waiting: usize,
     initial: Option<(State, Precision, NodeId)>,
     pub(crate) statistics: Statistics,
@@ -93,6 +99,7 @@ impl Exploration {
             reached: Reached::default(),
             waitlist,
             remerge,
+            prunes: FxHashMap::default(),
             waiting: 0,
             initial: None,
             statistics: Statistics::default(),
@@ -265,9 +272,7 @@ impl Exploration {
         precision: &Precision,
         (from, step): (ArgId, Step),
     ) {
-        // Trap: a merge into an ancestor must not remove the node that is being expanded.
-        let prune =
-            self.remerge == Remerge::Prune && !self.arg.children(node).is_empty() && !self.arg.is_reachable(node, from);
+        let prune = self.remerge == Remerge::Prune && self.may_prune(node, from);
         self.arg.connect(from, step, node);
         let (joined, _) = cpa.join_precision(precision, self.arg.precision(node));
         self.arg.node_mut(node).precision = joined;
@@ -280,6 +285,17 @@ impl Exploration {
         }
         self.requeue(node);
         self.statistics.merges += 1;
+    }
+
+    /// Whether what is below a node may be removed while `from` is expanded.
+    fn may_prune(&mut self, node: ArgId, from: ArgId) -> bool {
+        // Trap: a merge into an ancestor must not remove the node that is being expanded.
+        if self.arg.children(node).is_empty() || self.arg.is_reachable(node, from) {
+            return false;
+        }
+        let prunes = self.prunes.entry(self.arg.node(node).key).or_default();
+        *prunes += 1;
+        *prunes <= PRUNE_LIMIT
     }
 
     /// A new state that `node` already stands for arrived from `from`.

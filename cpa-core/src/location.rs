@@ -13,10 +13,10 @@ use cfa::ids::{EdgeId, NodeId};
 use cfa::ir::Op;
 use rustc_hash::FxHashMap;
 
-use crate::Program;
 use crate::cpa::{Cpa, PartitionKey, Rank, Target};
 use crate::cx::{Cx, Stop};
 use crate::step::Step;
+use cfa::Program;
 
 /// A location, and how it was reached if that was by an edge that is not supported.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -13,10 +13,10 @@ use std::rc::Rc;
 use cfa::ids::NodeId;
 use rustc_hash::FxHasher;
 
-use crate::Program;
 use crate::cpa::{Cpa, PartitionKey};
 use crate::cx::{Cx, Stop};
 use crate::step::Step;
+use cfa::Program;
 
 /// How often each loop body was traversed: the number of visits of the loop head minus one.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

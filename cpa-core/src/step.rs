@@ -9,7 +9,7 @@ use std::fmt;
 use cfa::ids::{EdgeId, NodeId};
 use cfa::ir::Op;
 
-use crate::Program;
+use cfa::Program;
 
 /// One move of an analysis.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
