@@ -30,7 +30,7 @@ pub(crate) fn scan(source: &str) -> Result<Prepass, Refusal> {
         layout_attributes: Vec::new(),
         packed_from: None,
         at: 0,
-        depth: 0,
+        open: Vec::new(),
         previous: Token::Start,
     };
     scanner.run()?;
@@ -52,7 +52,8 @@ struct Scanner<'s> {
     layout_attributes: Vec<u32>,
     packed_from: Option<u32>,
     at: usize,
-    depth: u32,
+    /// The brackets that are open, with their offsets.
+    open: Vec<(u8, usize)>,
     previous: Token,
 }
 
@@ -116,11 +117,17 @@ impl Scanner<'_> {
                 b'"' | b'\'' => self.literal(byte)?,
                 _ if byte.is_ascii_digit() || (byte == b'.' && self.peek(1).is_ascii_digit()) => self.number(),
                 _ if is_word(byte) => self.word()?,
-                _ => self.punctuation(byte),
+                _ => self.punctuation(byte)?,
             }
             line_start = false;
         }
-        Ok(())
+        match self.open.last() {
+            Some((bracket, at)) => {
+                let construct = format!("'{}' is never closed", char::from(*bracket));
+                Self::refuse(*at, &construct, "is the file complete?")
+            }
+            None => Ok(()),
+        }
     }
 
     fn comment(&mut self) -> Result<(), Refusal> {
@@ -213,17 +220,32 @@ impl Scanner<'_> {
         self.previous = Token::Other(b'0', start);
     }
 
-    fn punctuation(&mut self, byte: u8) {
-        if byte == b'}' {
-            if let Token::Other(b':', colon) = self.previous {
-                self.edits.insert(u32::try_from(colon + 1).expect("checked by the caller"), ";");
+    fn punctuation(&mut self, byte: u8) -> Result<(), Refusal> {
+        match byte {
+            b'(' | b'[' | b'{' => self.open.push((byte, self.at)),
+            b')' | b']' | b'}' => {
+                let wanted = match byte {
+                    b')' => b'(',
+                    b']' => b'[',
+                    _ => b'{',
+                };
+                if self.open.pop().map(|(bracket, _)| bracket) != Some(wanted) {
+                    let construct = format!("'{}' without the bracket that it closes", char::from(byte));
+                    return Self::refuse(self.at, &construct, "this is not complete C");
+                }
             }
-            self.depth = self.depth.saturating_sub(1);
-        } else if byte == b'{' {
-            self.depth += 1;
+            b'+' | b'-' | b'*' | b'/' | b'%' | b'=' | b'<' | b'>' | b'!' | b'&' | b'|' | b'^' | b'~' | b'?' | b':'
+            | b',' | b';' | b'.' => {}
+            _ => return Self::refuse(self.at, "a character that C does not use here", "this is not C source text"),
+        }
+        if byte == b'}'
+            && let Token::Other(b':', colon) = self.previous
+        {
+            self.edits.insert(u32::try_from(colon + 1).expect("checked by the caller"), ";");
         }
         self.previous = Token::Other(byte, self.at);
         self.at += 1;
+        Ok(())
     }
 
     /// The end of the parenthesised text that starts behind `from` and blanks, or nothing if there is no parenthesis.
@@ -305,7 +327,7 @@ impl Scanner<'_> {
     fn is_asm_label(&self) -> bool {
         match self.previous {
             Token::Word(start, end) => !matches!(&self.src[start..end], b"else" | b"do"),
-            Token::Other(b')', _) => self.depth == 0,
+            Token::Other(b')', _) => self.open.iter().all(|(bracket, _)| *bracket != b'{'),
             Token::Other(b']', _) => true,
             Token::Other(..) | Token::Start => false,
         }
