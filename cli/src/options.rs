@@ -266,7 +266,7 @@ options! {
     /// The library for binary decision diagrams.
     "cpa.predicate.bdd" bdd: BddChoice = BddChoice::Oxidd;
     /// The interpolation engines in the order in which they are asked, separated by commas.
-    "cpa.predicate.refinement.engines" engines: String = "newton,spacer,candidates,sp".to_string();
+    "cpa.predicate.refinement.engines" engines: String = "newton,uniform,spacer,candidates,sp".to_string();
     /// Whether the atoms of interpolants become predicates, not the interpolants as a whole.
     "cpa.predicate.refinement.splitItpAtoms" split_atoms: bool = true;
 }

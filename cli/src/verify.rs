@@ -12,7 +12,7 @@ use report::verdict::VerdictLine;
 use crate::args::Args;
 use crate::limits::{Limits, cpu_time, memory_used};
 use crate::options::Config;
-use crate::registry;
+use crate::registry::Analysis;
 
 /// A source file in memory.
 #[derive(Clone, Debug)]
@@ -109,17 +109,18 @@ pub fn verify(
         }
     });
     let setup = limits.elapsed();
-    let run = registry::run(&program, targets, config, &mut cx).map_err(RunError::Configuration)?;
+    let mut analysis = Analysis::new(Rc::clone(&program), targets, config).map_err(RunError::Configuration)?;
+    let outcome = analysis.run(&mut cx);
 
     let mut reply = Reply::default();
     if args.stats {
-        reply.lines.extend(statistics(&program, &run.statistics, setup, &limits));
+        reply.lines.extend(statistics(&program, &analysis.statistics(), setup, &limits));
     }
     if !args.quiet {
-        reply.lines.extend(run.notes.iter().map(|note| format!("Note: {note}")));
-        reply.lines.extend(run.outcome.assumptions().iter().map(|text| format!("Assumed: {text}")));
+        reply.lines.extend(analysis.notes().iter().map(|note| format!("Note: {note}")));
+        reply.lines.extend(outcome.assumptions().iter().map(|text| format!("Assumed: {text}")));
     }
-    reply.verdict = Some(match run.outcome.verdict() {
+    reply.verdict = Some(match outcome.verdict() {
         Verdict::True => VerdictLine::True,
         Verdict::False(run) => {
             if !args.quiet {

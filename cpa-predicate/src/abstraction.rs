@@ -12,7 +12,7 @@ use cpa_core::{Cx, Stop};
 use rustc_hash::FxHashMap;
 use smt::path::PathFormula;
 use smt::solver::{CheckResult, Solver};
-use smt::{Sort, Term, TermId, Value};
+use smt::{Sort, Term, TermId, Terms, Value};
 
 use crate::manager::{Manager, limits, stop};
 use crate::precision::PredId;
@@ -204,7 +204,7 @@ impl Manager {
         let mut constant: Vec<Option<bool>> = first.iter().copied().map(Some).collect();
         self.solver.push();
         let outcome = loop {
-            let mut differs = self.terms.fls();
+            let mut differs = Terms::fls();
             for (&slot, value) in slots.iter().zip(&constant) {
                 if let Some(value) = value {
                     let other = if *value { self.terms.not(slot) } else { slot };
@@ -256,7 +256,7 @@ impl Manager {
                 cube = self.regions.and(cube, literal).map_err(stop)?;
             }
             result = self.regions.or(result, cube).map_err(stop)?;
-            let mut blocking = self.terms.fls();
+            let mut blocking = Terms::fls();
             for (slot, &name) in slots.iter().enumerate() {
                 if constant[slot].is_none() {
                     let other = if model[slot] { self.terms.not(name) } else { name };

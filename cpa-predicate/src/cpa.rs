@@ -13,6 +13,7 @@ use std::rc::Rc;
 
 use cfa::ids::NodeId;
 use cpa_core::{Adjusted, At, Cpa, Cx, Merge, Step, Stop};
+use smt::Terms;
 use smt::path::PathFormula;
 
 use crate::block::{BlockEnd, BlockOperator};
@@ -117,7 +118,7 @@ impl Cpa for PredicateCpa {
         for statement in &statements {
             path = Rc::new(path.post(&mut manager.terms, statement));
         }
-        if manager.terms.is_false(path.pc) {
+        if path.pc == Terms::fls() {
             return Ok(Vec::new());
         }
         let length = state.length + 1;

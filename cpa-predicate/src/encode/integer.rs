@@ -96,7 +96,7 @@ fn binary(terms: &mut Terms, op: BinOp, left: Ranged, right: Ranged, ty: IntTy) 
     Ok(match op {
         BinOp::Add => {
             let sum = Ranged {
-                term: terms.int_add(&[left.term, right.term]),
+                term: terms.int_add(left.term, right.term),
                 low: left.low + right.low,
                 high: left.high + right.high,
             };
@@ -105,7 +105,7 @@ fn binary(terms: &mut Terms, op: BinOp, left: Ranged, right: Ranged, ty: IntTy) 
         BinOp::Sub => {
             let negated = scale(terms, -1, right);
             let difference = Ranged {
-                term: terms.int_add(&[left.term, negated.term]),
+                term: terms.int_add(left.term, negated.term),
                 low: left.low - right.high,
                 high: left.high - right.low,
             };
@@ -187,7 +187,7 @@ fn scale(terms: &mut Terms, factor: i128, value: Ranged) -> Ranged {
 
 fn shift(terms: &mut Terms, value: Ranged, offset: i128) -> Ranged {
     let constant = terms.int(offset);
-    Ranged { term: terms.int_add(&[value.term, constant]), low: value.low + offset, high: value.high + offset }
+    Ranged { term: terms.int_add(value.term, constant), low: value.low + offset, high: value.high + offset }
 }
 
 /// `factor * value` wrapped. The factor is replaced by its signed representative modulo 2^bits, so that the bounds of the

@@ -16,6 +16,12 @@ use cudd_sys::{DdManager, DdNode};
 
 use super::{BddLibrary, OutOfNodes};
 
+// The crate cudd-sys declares the functions but, without its download, links nothing. The linker looks for libcudd in the
+// system's folders and in those of LIBRARY_PATH.
+// SAFETY: the block declares nothing; it only names the library.
+#[link(name = "cudd")]
+unsafe extern "C" {}
+
 /// A referenced node of the manager that made it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Node(NonNull<DdNode>);

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+//! From a configuration to an analysis: the one place where domains, refiners and algorithms meet.
+
+use std::cell::{Ref, RefCell};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use cfa::Program;
+use cfa::ids::NodeId;
+use cpa_core::waitlist::{Bfs, Dfs, ReversePostOrder, Waitlist};
+use cpa_core::{
+    Arg, CallstackCpa, Composite, Cx, Exploration, Handle, LocationCpa, Outcome, Refinement, Refiner, Remerge, Status,
+    Verdict,
+};
+use cpa_predicate::region::Library;
+use cpa_predicate::{
+    BlockOperator, BlockOptions, Encoding, Manager, PredicateCpa, PredicateRefiner, RefinerOptions,
+};
+use smt::itp::{EngineKind, Portfolio, PortfolioConfig};
+
+use crate::options::{BddChoice, Config, EncodingChoice, Traversal};
+
+/// A configured analysis of one program.
+pub struct Analysis {
+    composite: Composite,
+    exploration: Exploration,
+    refiner: PredicateRefiner,
+    predicate: Handle<PredicateCpa>,
+    manager: Rc<RefCell<Manager>>,
+    portfolio: Rc<RefCell<Portfolio>>,
+    notes: Vec<String>,
+    refinements: u64,
+}
+
+impl Analysis {
+    /// An analysis that looks for the targets; fails with a message when options do not fit.
+    pub fn new(program: Rc<Program>, targets: BTreeSet<NodeId>, config: &Config) -> Result<Self, String> {
+        let mut notes = Vec::new();
+        let library = bdd_library(config.bdd)?;
+        let encoding = match config.encoding {
+            EncodingChoice::Bitvector => Encoding::Bitvector,
+            EncodingChoice::Integer => Encoding::Integer,
+        };
+        let manager = match Manager::new(&program, encoding, library) {
+            Ok(manager) => manager,
+            Err(inexact) => {
+                notes.push(format!("{inexact}, so the program is encoded with bit-vectors"));
+                Manager::new(&program, Encoding::Bitvector, library)
+                    .map_err(|inexact| format!("internal error: bit-vectors are exact, but {inexact}"))?
+            }
+        };
+        let manager = Rc::new(RefCell::new(manager));
+        let portfolio = Rc::new(RefCell::new(Portfolio::new(PortfolioConfig {
+            engines: engines(&config.engines)?,
+            ..PortfolioConfig::default()
+        })));
+        let block = BlockOptions {
+            at_loops: config.blk_at_loops,
+            at_functions: config.blk_at_functions,
+            threshold: config.blk_threshold,
+        };
+        let operator = BlockOperator::new(block, program.loops.heads.clone());
+        let mut composite = Composite::new(Rc::clone(&program));
+        composite.add(LocationCpa::new(Rc::clone(&program), targets));
+        composite.add(CallstackCpa::new(Rc::clone(&program)));
+        let predicate = composite.add(PredicateCpa::new(Rc::clone(&manager), operator));
+        let refiner = PredicateRefiner::new(
+            Rc::clone(&program),
+            Rc::clone(&manager),
+            predicate,
+            Rc::clone(&portfolio),
+            RefinerOptions { split_atoms: config.split_atoms, ..RefinerOptions::default() },
+        );
+        let exploration = Exploration::new(waitlist(config), Remerge::Prune);
+        Ok(Self { composite, exploration, refiner, predicate, manager, portfolio, notes, refinements: 0 })
+    }
+
+    /// Runs the analysis to its end.
+    pub fn run(&mut self, cx: &mut Cx) -> Outcome {
+        let verdict = loop {
+            let status = cpa_core::run(cx, &mut self.composite, &mut self.exploration, &mut |a, i| cpa_core::algorithm::at_target(a,i), None);
+            let target = match status {
+                Ok(Status::Finished) => break Verdict::True,
+                Ok(Status::Target(t)) => t,
+                Err(s) => break Verdict::Unknown(cpa_core::Reason::Stopped(s)),
+            };
+            self.refinements += 1;
+            let t = std::time::Instant::now();
+            let r = self.refiner.refine(cx, self.exploration.arg(), target);
+            if std::env::var("TRACE").is_ok() { eprintln!("refinement {} {:?} nodes {} time {:?} {:?}", self.refinements, target, self.exploration.arg().len(), t.elapsed(), self.portfolio.borrow().stats().iter().map(|s| (s.name, s.taken)).collect::<Vec<_>>());
+              let m = self.manager.borrow(); eprintln!("  preds {} checks {} models {}", m.predicates.len(), m.stats.checks, m.stats.models);
+              if let Ok(Refinement::Spurious{cuts}) = &r { for c in cuts { for p in &c.precisions { let _ = p; } } }
+              if std::env::var("TRACE").unwrap() == "2" { for i in 0..m.predicates.len() { eprintln!("    {i} {}", m.terms.display(m.predicates.atom_of_number(i as u32))); } } }
+            match r {
+                Ok(Refinement::Feasible(c)) => {
+                    if let Some(cpa_core::Target::Unsupported { construct, .. }) = self.exploration.arg().target(target) {
+                        break Verdict::Unknown(cpa_core::Reason::Unsupported { construct: construct.to_string(), place: String::new() });
+                    }
+                    break Verdict::False(c);
+                }
+                Ok(Refinement::Spurious { cuts }) => {
+                    let mut changed = false;
+                    for c in &cuts { changed |= self.exploration.cut(&self.composite, c); }
+                    if !changed { break Verdict::Unknown(cpa_core::Reason::Imprecise("x".into())); }
+                }
+                Ok(_) => unreachable!(),
+                Err(s) => break Verdict::Unknown(cpa_core::Reason::Stopped(s)),
+            }
+        };
+        Outcome::conclude(verdict, cpa_core::Assurance::full(), vec![])
+    }
+
+    /// The abstract reachability graph.
+    pub fn arg(&self) -> &Arg {
+        self.exploration.arg()
+    }
+
+    /// Reads predicate states in the graph.
+    pub fn predicate(&self) -> Handle<PredicateCpa> {
+        self.predicate
+    }
+
+    /// The shared part of the predicate analysis.
+    pub fn manager(&self) -> Ref<'_, Manager> {
+        self.manager.borrow()
+    }
+
+    /// The number of refinements.
+    pub fn refinements(&self) -> u64 {
+        self.refinements
+    }
+
+    /// What the user should know about how the configuration was used.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Labels and values of all statistics.
+    pub fn statistics(&self) -> Vec<(String, String)> {
+        let manager = self.manager.borrow();
+        let portfolio = self.portfolio.borrow();
+        let core = self.exploration.statistics();
+        let mut entries: Vec<(String, String)> = vec![
+            ("Size of reached set".into(), self.exploration.arg().len().to_string()),
+            ("Number of iterations".into(), core.iterations.to_string()),
+            ("Number of computed successors".into(), core.successors.to_string()),
+            ("Number of times merged".into(), core.merges.to_string()),
+            ("Number of times stopped".into(), core.covered.to_string()),
+            ("Max size of waitlist".into(), core.max_waiting.to_string()),
+            ("Average size of waitlist".into(), format!("{:.2}", core.average_waiting())),
+            ("Number of CEGAR refinements".into(), self.refinements.to_string()),
+        ];
+        entries.extend(manager.stats.entries().into_iter().map(|(label, value)| (label.to_string(), value)));
+        let locations: BTreeSet<NodeId> = self
+            .exploration
+            .arg()
+            .ids()
+            .flat_map(|id| {
+                let precision = self.exploration.arg().precision(id).get(self.predicate);
+                precision.iter().map(|(location, _)| location).collect::<Vec<_>>()
+            })
+            .collect();
+        entries.push(("Number of predicates discovered".into(), manager.predicates.len().to_string()));
+        entries.push(("Number of abstraction locations".into(), locations.len().to_string()));
+        entries.push(("BDD library".into(), manager.bdd_library().to_string()));
+        for engine in portfolio.stats() {
+            entries.push((
+                format!("Interpolation engine {}", engine.name),
+                format!(
+                    "asked {}, answered {}, taken {}, rejected {}, gave up {}, diverging {}",
+                    engine.asked, engine.answered, engine.taken, engine.rejected, engine.given_up, engine.diverging
+                ),
+            ));
+        }
+        entries
+    }
+}
+
+fn bdd_library(choice: BddChoice) -> Result<Library, String> {
+    match choice {
+        BddChoice::Oxidd => Ok(Library::Oxidd),
+        #[cfg(feature = "cudd")]
+        BddChoice::Cudd => Ok(Library::Cudd),
+        #[cfg(not(feature = "cudd"))]
+        BddChoice::Cudd => Err("cpa.predicate.bdd=cudd: this cpa-verify was built without the feature 'cudd'".into()),
+    }
+}
+
+fn waitlist(config: &Config) -> Box<dyn Waitlist> {
+    match (config.use_rpo, config.use_callstack, config.traversal) {
+        (true, true, _) => Box::new(ReversePostOrder::callstack_first()),
+        (true, false, _) => Box::new(ReversePostOrder::new()),
+        (false, _, Traversal::Dfs) => Box::new(Dfs::default()),
+        (false, _, Traversal::Bfs) => Box::new(Bfs::default()),
+    }
+}
+
+fn engines(names: &str) -> Result<Vec<EngineKind>, String> {
+    names
+        .split(',')
+        .map(str::trim)
+        .map(|name| match name {
+            "newton" => Ok(EngineKind::Newton),
+            "uniform" => Ok(EngineKind::Uniform),
+            "spacer" => Ok(EngineKind::Spacer),
+            "candidates" => Ok(EngineKind::Candidates),
+            "sp" => Ok(EngineKind::Strongest),
+            other => Err(format!(
+                "cpa.predicate.refinement.engines: there is no engine '{other}'; the engines are newton, uniform, spacer, \
+                 candidates and sp"
+            )),
+        })
+        .collect()
+}
