@@ -46,7 +46,8 @@ pub struct Z3Config {
 /// An incremental Z3 solver in a context of its own.
 pub struct Z3Solver {
     config: Z3Config,
-    state: State,
+    /// None after a failed attempt to make a context; the next use tries again.
+    state: Option<State>,
     /// Formulas asserted, by scope.
     assertions: Vec<Vec<TermId>>,
     /// What to report instead of an answer, by scope.
@@ -85,7 +86,7 @@ struct State {
 
 impl State {
     fn new(config: &Z3Config) -> Result<Self, Error> {
-        let context = Context::new();
+        let context = Context::new()?;
         let solver = new_solver(&context, config)?;
         Ok(State { solver, bounded: vec![Vec::new()], is_bounded: FxHashSet::default(), context })
     }
@@ -215,18 +216,24 @@ impl Drop for State {
 impl Z3Solver {
     /// A solver without assertions.
     pub fn new(config: &Z3Config) -> Self {
-        let (state, error) = match State::new(config) {
-            Ok(state) => (state, None),
-            // The parameters are fixed, so only a lack of memory brings us here; a plain solver then reports it.
-            Err(error) => (State::new(&Z3Config::default()).expect("Z3 makes solvers"), Some(error)),
-        };
+        let state = State::new(config).ok();
         Z3Solver {
             config: config.clone(),
+            stale: if state.is_some() { Stale::No } else { Stale::Context },
             state,
             assertions: vec![Vec::new()],
-            errors: vec![error],
-            stale: Stale::No,
+            errors: vec![None],
             stats: SolverStats::default(),
+        }
+    }
+
+    /// Does something in the context, unless that is to be replaced; notes an error for the next check.
+    fn act(&mut self, action: impl FnOnce(&mut State) -> Result<(), Error>) {
+        if self.stale == Stale::No
+            && let Some(state) = &mut self.state
+        {
+            let result = action(state);
+            self.note(result);
         }
     }
 
@@ -239,22 +246,25 @@ impl Z3Solver {
     /// Replaces what is stale and asserts everything anew.
     fn rebuild(&mut self, terms: &Terms) -> Result<(), Error> {
         self.stats.rebuilt += 1;
-        match self.stale {
-            Stale::No => return Ok(()),
-            Stale::Solver => self.state.clear(&self.config)?,
-            Stale::Context => self.state = State::new(&self.config)?,
+        match (self.stale, &mut self.state) {
+            (Stale::No, _) => return Ok(()),
+            (Stale::Solver, Some(state)) => state.clear(&self.config)?,
+            (Stale::Context, _) | (Stale::Solver, None) => {
+                // The old context must give its memory back first.
+                self.state = None;
+                self.state = Some(State::new(&self.config)?);
+            }
         }
         self.stale = Stale::No;
         self.errors.clear();
         for depth in 0..self.assertions.len() {
             self.errors.push(None);
             if depth > 0 {
-                let result = self.state.push();
-                self.note(result);
+                self.act(State::push);
             }
             for i in 0..self.assertions[depth].len() {
-                let result = self.state.assert(terms, self.assertions[depth][i]);
-                self.note(result);
+                let t = self.assertions[depth][i];
+                self.act(|state| state.assert(terms, t));
             }
         }
         Ok(())
@@ -267,6 +277,7 @@ impl Z3Solver {
         if let Some(error) = self.errors.iter().flatten().next() {
             return Err(error.clone());
         }
+        let Some(state) = &mut self.state else { return Err(Error::OutOfMemory) };
         let mut assumed = Vec::with_capacity(assumptions.len());
         for (i, &a) in assumptions.iter().enumerate() {
             match a {
@@ -274,19 +285,19 @@ impl Z3Solver {
                 TermId::FALSE => return Ok(Answer::Unsat(Core::new(vec![i]))),
                 _ => {}
             }
-            self.state.assert_bounds(terms, a)?;
-            assumed.push((i, self.state.context.translate(terms, a)?));
+            state.assert_bounds(terms, a)?;
+            assumed.push((i, state.context.translate(terms, a)?));
         }
         let asts: Vec<Z3_ast> = assumed.iter().map(|&(_, ast)| ast).collect();
-        let (c, solver) = (self.state.context.raw(), self.state.solver);
-        let (answer, cause) = self.state.context.watchdog().guard(limits, || {
+        let (c, solver) = (state.context.raw(), state.solver);
+        let (answer, cause) = state.context.watchdog().guard(limits, || {
             // SAFETY: solver and assumptions are alive.
             unsafe { Z3_solver_check_assumptions(c, solver, asts.len() as u32, asts.as_ptr()) }
         });
-        let error = self.state.context.error();
+        let error = state.context.error();
         match (answer, cause) {
             (Some(Z3_L_TRUE), _) if error.is_ok() => Ok(Answer::Sat),
-            (Some(Z3_L_FALSE), _) if error.is_ok() => Ok(Answer::Unsat(self.state.core(&assumed)?)),
+            (Some(Z3_L_FALSE), _) if error.is_ok() => Ok(Answer::Unsat(state.core(&assumed)?)),
             (_, Some(cause)) => {
                 // The error may still be that memory ran out.
                 match error {
@@ -317,30 +328,21 @@ impl Solver for Z3Solver {
     fn push(&mut self) {
         self.assertions.push(Vec::new());
         self.errors.push(None);
-        if self.stale == Stale::No {
-            let result = self.state.push();
-            self.note(result);
-        }
+        self.act(State::push);
     }
 
     fn pop(&mut self) {
         assert!(self.assertions.len() > 1, "the caller guarantees an open scope");
         self.assertions.pop();
         self.errors.pop();
-        if self.stale == Stale::No {
-            let result = self.state.pop();
-            self.note(result);
-        }
+        self.act(State::pop);
     }
 
     fn assert(&mut self, terms: &Terms, formula: TermId) {
         debug_assert_eq!(terms.sort(formula), Sort::Bool, "formulas are asserted");
         self.stats.assertions += 1;
         self.assertions.last_mut().expect("the outermost scope is never closed").push(formula);
-        if self.stale == Stale::No {
-            let result = self.state.assert(terms, formula);
-            self.note(result);
-        }
+        self.act(|state| state.assert(terms, formula));
     }
 
     fn check<'s>(&'s mut self, terms: &Terms, assumptions: &[TermId], limits: &Limits) -> CheckResult<'s> {
@@ -350,7 +352,7 @@ impl Solver for Z3Solver {
                 self.stats.unsat += 1;
                 return CheckResult::Unsat(core);
             }
-            Ok(Answer::Sat) => match self.state.model() {
+            Ok(Answer::Sat) => match self.state.as_ref().map_or(Err(Error::OutOfMemory), State::model) {
                 Ok(model) => {
                     self.stats.sat += 1;
                     return CheckResult::Sat(Model::new(model));

@@ -63,7 +63,7 @@ struct Chain {
 
 impl Chain {
     fn new(config: &Z3Config) -> Result<Self, Error> {
-        let context = Context::new();
+        let context = Context::new()?;
         let c = context.raw();
         // SAFETY: the context is alive; the engine is referenced until `Chain` is dropped.
         let engine = unsafe {

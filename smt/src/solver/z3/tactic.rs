@@ -18,7 +18,7 @@ use crate::term::{SymId, TermId, Terms};
 ///
 /// The bounds of bounded symbols are not made use of.
 pub fn tactic_apply(terms: &mut Terms, tactics: &[&str], t: TermId, limits: &Limits) -> Option<TermId> {
-    let mut context = Context::new();
+    let mut context = Context::new().ok()?;
     context.translate(terms, t).and_then(|ast| context.apply(terms, tactics, ast, limits)).ok()
 }
 
@@ -44,7 +44,7 @@ pub fn eliminate(
     }
     let body = terms.and_all(&parts);
     let vars: Vec<TermId> = vars.iter().map(|&(sym, index)| terms.var(sym, index)).collect();
-    let mut context = Context::new();
+    let mut context = Context::new().ok()?;
     context.eliminate(terms, tactics, &vars, body, limits).ok()
 }
 
