@@ -70,6 +70,15 @@ impl Statistics {
     }
 }
 
+/// What [`Exploration::apply_strengthening`] did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Applied {
+    /// Whether some node was strengthened.
+    pub changed: bool,
+    /// The strengthened node that is covered now, if there is one.
+    pub covered: Option<ArgId>,
+}
+
 /// What a removal does with the nodes that the removed ones covered.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Covered {
@@ -487,15 +496,15 @@ impl Exploration {
     }
 
     /// Applies a refinement in the style of IMPACT: strengthens nodes, removes those that became empty, and covers the first
-    /// strengthened node that an older node now stands for. Says whether some node was strengthened.
+    /// strengthened node that an older node now stands for.
     pub fn apply_strengthening(
         &mut self,
         cx: &mut Cx,
         cpa: &mut Composite,
         nodes: &[Strengthening],
         remove: &[ArgId],
-    ) -> Result<bool, Stop> {
-        let changed = self.strengthen(cpa, nodes);
+    ) -> Result<Applied, Stop> {
+        let mut applied = Applied { changed: self.strengthen(cpa, nodes), covered: None };
         for &id in remove {
             if !self.arg.is_alive(id) {
                 continue;
@@ -513,10 +522,11 @@ impl Exploration {
             if let Some(by) = self.find_cover(cx, cpa, *node, true)? {
                 self.cover(*node, by);
                 self.statistics.covered += 1;
+                applied.covered = Some(*node);
                 break;
             }
         }
-        Ok(changed)
+        Ok(applied)
     }
 
     /// Checks the invariants of graph, reached set and waitlist; says which one is broken.

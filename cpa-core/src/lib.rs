@@ -30,7 +30,7 @@ pub use crate::composite::{Composite, Precision, State};
 pub use crate::cpa::{Adjusted, At, Cpa, Merge, PartitionKey, Rank, Strengthened, Target};
 pub use crate::cx::{Budget, CancelToken, Cx, Progress, Stop, Unlimited};
 pub use crate::erased::{ComponentPrecision, ComponentState, Handle};
-pub use crate::exploration::{Exploration, Remerge, Statistics};
+pub use crate::exploration::{Applied, Exploration, Remerge, Statistics};
 pub use crate::location::{LocationCpa, LocationState};
 pub use crate::loopbound::{LoopBoundCpa, LoopCounters};
 pub use crate::reached::Reached;

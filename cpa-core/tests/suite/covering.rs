@@ -193,7 +193,7 @@ fn a_strengthened_node_loses_what_it_covered() {
     let stronger = Known(BTreeMap::from([(0, 2)]));
     let nodes = [Strengthening { node: a(3), state: setup.known.state(stronger) }];
     let cx = &mut Cx::unlimited();
-    assert!(exploration.apply_strengthening(cx, &mut setup.cpa, &nodes, &[a(5)]).unwrap());
+    assert!(exploration.apply_strengthening(cx, &mut setup.cpa, &nodes, &[a(5)]).unwrap().changed);
     exploration.verify().unwrap();
     expect![[r#"
         a0 n0: n0 | v0=0, e0 -> a1, e1 -> a2
@@ -222,7 +222,8 @@ fn a_strengthened_node_is_covered_by_an_older_one() {
     let mut exploration = explored(&mut setup);
     assert_eq!(at(exploration.arg(), 4).len(), 2);
     let nodes = [Strengthening { node: a(4), state: setup.known.state(Known(BTreeMap::from([(0, 2)]))) }];
-    exploration.apply_strengthening(&mut Cx::unlimited(), &mut setup.cpa, &nodes, &[]).unwrap();
+    let applied = exploration.apply_strengthening(&mut Cx::unlimited(), &mut setup.cpa, &nodes, &[]).unwrap();
+    assert_eq!(applied.covered, Some(a(4)));
     exploration.verify().unwrap();
     expect![[r#"
         a0 n0: n0 | v0=0, e0 -> a1, e1 -> a2
