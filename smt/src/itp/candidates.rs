@@ -74,7 +74,9 @@ impl Interpolator for Candidates {
         }
         let atoms: Vec<Vec<TermId>> = own
             .iter()
-            .map(|literals| literals.iter().map(|&l| atom(task.terms, l)).collect::<BTreeSet<_>>().into_iter().collect())
+            .map(|literals| {
+                literals.iter().map(|&l| atom(task.terms, l)).collect::<BTreeSet<_>>().into_iter().collect()
+            })
             .collect();
         match minterms::boolean(task, &atoms) {
             Some(cuts) => ItpOutcome::Sequence(cuts),

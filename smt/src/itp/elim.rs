@@ -100,7 +100,8 @@ fn instances(
             if !in_bounds(terms, var.0, value) {
                 continue;
             }
-            let refuted = terms.eval(body, &mut |sym, index| if (sym, index) == var { value } else { model[&(sym, index)] })
+            let refuted = terms
+                .eval(body, &mut |sym, index| if (sym, index) == var { value } else { model[&(sym, index)] })
                 == Value::Bool(false);
             // The model's own value comes first: it is the boundary that the model found.
             if refuted && (best.is_none() || value == witness) {
@@ -176,7 +177,8 @@ fn candidates(terms: &mut Terms, var: (SymId, u32), body: TermId) -> Vec<TermId>
         None => {
             if let Sort::Bv(width) = terms.symbol_sort(var.0) {
                 let top = 1u128 << (width - 1);
-                let ends = [terms.bv(width, 0), terms.bv(width, u128::MAX), terms.bv(width, top), terms.bv(width, top - 1)];
+                let ends =
+                    [terms.bv(width, 0), terms.bv(width, u128::MAX), terms.bv(width, top), terms.bv(width, top - 1)];
                 out.extend(ends);
             }
         }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use super::graph::{Path, extend};
 use super::query::{Witness, WitnessStep};
 use crate::path::{PathFormula, Stmt};
-use crate::solver::{CheckResult, Limits, Solver};
+use crate::solver::{CheckResult, Limits, Model, Solver};
 use crate::term::{SymId, TermId, Terms, Value};
 
 /// A search for an execution tries at most this many edges; only paths whose branching is not deterministic need more
@@ -31,45 +31,75 @@ pub enum Feasibility {
 
 /// Decides whether the path has an execution.
 pub fn feasibility(terms: &mut Terms, solver: &mut dyn Solver, path: &Path<'_>, limits: &Limits) -> Feasibility {
-    let mut formula = PathFormula::empty();
-    let mut conditions = Vec::with_capacity(path.len());
-    let mut reads: BTreeMap<(usize, usize), TermId> = BTreeMap::new();
-    for b in 0..path.len() {
-        let mut inputs = Vec::new();
-        match extend(terms, path.dag(b), &path.graphs[b], formula.next_piece(), &mut inputs) {
-            Some(next) => formula = next,
-            None => return Feasibility::Infeasible,
-        }
-        reads.extend(inputs.into_iter().map(|(edge, instance)| ((b, edge), instance)));
-        conditions.push(formula.pc);
+    let composed = Composed::new(terms, path);
+    if composed.conditions.len() < path.len() {
+        return Feasibility::Infeasible;
     }
-    let symbols = path.symbols(terms);
     solver.push();
-    for &condition in &conditions {
+    for &condition in &composed.conditions {
         solver.assert(terms, condition);
     }
-    let values = match solver.check(terms, &[], limits) {
+    let run = match solver.check(terms, &[], limits) {
         CheckResult::Unsat(_) => Err(Feasibility::Infeasible),
         CheckResult::Unknown(why) => Err(Feasibility::Unknown(why)),
-        CheckResult::Sat(model) => {
-            let initial: Option<Vec<(SymId, Value)>> =
-                symbols.iter().map(|&sym| Some((sym, model.value(terms, sym, 0)?))).collect();
-            let inputs: Option<BTreeMap<(usize, usize), Value>> =
-                reads.iter().map(|(&place, &instance)| Some((place, model.eval(terms, instance)?))).collect();
-            match (initial, inputs) {
-                (Some(initial), Some(inputs)) => Ok((initial, inputs)),
-                _ => Err(Feasibility::Unknown("a value of the model does not fit into 128 bits".to_owned())),
-            }
-        }
+        CheckResult::Sat(model) => composed
+            .run(terms, path, &model)
+            .ok_or_else(|| Feasibility::Unknown("a value of the model does not fit into 128 bits".to_owned())),
     };
     solver.pop();
-    match values {
+    match run.map(|run| run.walk(terms, path, path.len())) {
         Err(answer) => answer,
-        Ok((initial, inputs)) => match walk(terms, path, &initial, &inputs) {
-            Some(steps) => Feasibility::Feasible(Witness { steps, initial }),
-            None => Feasibility::Unknown("the model of the path formula does not lead through the path".to_owned()),
-        },
+        Ok(Some(witness)) => Feasibility::Feasible(witness),
+        Ok(None) => Feasibility::Unknown("the model of the path formula does not lead through the path".to_owned()),
     }
+}
+
+/// The path as path conditions over start values and inputs.
+pub(crate) struct Composed {
+    /// One condition for each block, up to the first that cannot be passed as far as the builders see.
+    pub(crate) conditions: Vec<TermId>,
+    /// The instance that each `Havoc` edge reads, by block and edge.
+    pub(crate) reads: BTreeMap<(usize, usize), TermId>,
+    symbols: Vec<SymId>,
+}
+
+impl Composed {
+    pub(crate) fn new(terms: &mut Terms, path: &Path<'_>) -> Self {
+        let symbols = path.symbols(terms);
+        let mut composed = Composed { conditions: Vec::new(), reads: BTreeMap::new(), symbols };
+        let mut formula = PathFormula::empty();
+        for b in 0..path.len() {
+            let mut inputs = Vec::new();
+            match extend(terms, path.dag(b), &path.graphs[b], formula.next_piece(), &mut inputs) {
+                Some(next) => formula = next,
+                None => break,
+            }
+            composed.reads.extend(inputs.into_iter().map(|(edge, instance)| ((b, edge), instance)));
+            composed.conditions.push(formula.pc);
+        }
+        composed
+    }
+
+    /// The instances that a run may choose: start values and inputs.
+    pub(crate) fn choices(&self, terms: &mut Terms) -> Vec<TermId> {
+        self.symbols.iter().map(|&sym| terms.var(sym, 0)).chain(self.reads.values().copied()).collect()
+    }
+
+    /// The choices of a model.
+    pub(crate) fn run(&self, terms: &Terms, path: &Path<'_>, model: &Model<'_>) -> Option<Run> {
+        let initial = self.symbols.iter().map(|&sym| Some((sym, model.value(terms, sym, 0)?)));
+        let inputs = self.reads.iter().map(|(&place, &instance)| {
+            let Stmt::Havoc(_) = path.dag(place.0).edges[place.1].stmt else { unreachable!("only havocs have inputs") };
+            Some((place, model.eval(terms, instance)?))
+        });
+        Some(Run { initial: initial.collect::<Option<_>>()?, inputs: inputs.collect::<Option<_>>()? })
+    }
+}
+
+/// The choices that determine an execution.
+pub(crate) struct Run {
+    initial: Vec<(SymId, Value)>,
+    inputs: BTreeMap<(usize, usize), Value>,
 }
 
 /// The state of a walk through a path, with enough to take steps back.
@@ -113,41 +143,38 @@ impl Walk<'_> {
     }
 }
 
-/// Executes the path; where several edges can be taken, tries them in order.
-fn walk(
-    terms: &Terms,
-    path: &Path<'_>,
-    initial: &[(SymId, Value)],
-    inputs: &BTreeMap<(usize, usize), Value>,
-) -> Option<Vec<WitnessStep>> {
-    let mut walk =
-        Walk { terms, state: initial.iter().copied().collect(), steps: Vec::new(), undo: Vec::new() };
-    // For each step taken: block, node where it left, and the position among the node's out-edges to try next.
-    let mut trail: Vec<(usize, u32, usize)> = Vec::new();
-    let (mut block, mut node, mut next) = (0, 0, 0);
-    for _ in 0..MAX_STEPS {
-        while block < path.len() && node == path.dag(block).nodes - 1 {
-            (block, node, next) = (block + 1, 0, 0);
-        }
-        if block == path.len() {
-            return Some(walk.steps);
-        }
-        let dag = path.dag(block);
-        let outs = path.graphs[block].outs(node);
-        let taken = (next..outs.len()).find(|&i| {
-            let edge = outs[i] as usize;
-            walk.take(block, edge, dag.edges[edge].stmt, inputs.get(&(block, edge)).copied())
-        });
-        match taken {
-            Some(i) => {
-                trail.push((block, node, i + 1));
-                (node, next) = (dag.edges[outs[i] as usize].to, 0);
+impl Run {
+    /// Executes the first `blocks` blocks of the path; where several edges can be taken, tries them in order.
+    pub(crate) fn walk(&self, terms: &Terms, path: &Path<'_>, blocks: usize) -> Option<Witness> {
+        let state = self.initial.iter().copied().collect();
+        let mut walk = Walk { terms, state, steps: Vec::new(), undo: Vec::new() };
+        // For each step taken: block, node where it left, and the position among the node's out-edges to try next.
+        let mut trail: Vec<(usize, u32, usize)> = Vec::new();
+        let (mut block, mut node, mut next) = (0, 0, 0);
+        for _ in 0..MAX_STEPS {
+            while block < blocks && node == path.dag(block).nodes - 1 {
+                (block, node, next) = (block + 1, 0, 0);
             }
-            None => {
-                (block, node, next) = trail.pop()?;
-                walk.back();
+            if block == blocks {
+                return Some(Witness { steps: walk.steps, initial: self.initial.clone() });
+            }
+            let dag = path.dag(block);
+            let outs = path.graphs[block].outs(node);
+            let taken = (next..outs.len()).find(|&i| {
+                let edge = outs[i] as usize;
+                walk.take(block, edge, dag.edges[edge].stmt, self.inputs.get(&(block, edge)).copied())
+            });
+            match taken {
+                Some(i) => {
+                    trail.push((block, node, i + 1));
+                    (node, next) = (dag.edges[outs[i] as usize].to, 0);
+                }
+                None => {
+                    (block, node, next) = trail.pop()?;
+                    walk.back();
+                }
             }
         }
+        None
     }
-    None
 }

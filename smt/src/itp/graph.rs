@@ -14,7 +14,7 @@ pub(crate) struct Graph {
     outs: Lists,
     ins: Lists,
     /// Whether the branches of every node exclude each other syntactically.
-    deterministic: bool,
+    pub(crate) deterministic: bool,
     /// Nodes that every way through the block passes.
     bottleneck: Vec<bool>,
 }
@@ -72,8 +72,7 @@ impl Graph {
         for n in (0..nodes).rev() {
             reaching[n] |= from_all.of(n as u32).iter().any(|&e| reaching[dag.edges[e as usize].to as usize]);
         }
-        let useful: Vec<bool> =
-            dag.edges.iter().map(|e| reached[e.from as usize] && reaching[e.to as usize]).collect();
+        let useful: Vec<bool> = dag.edges.iter().map(|e| reached[e.from as usize] && reaching[e.to as usize]).collect();
         let outs = Lists::new(nodes, all().filter(|&(i, _)| useful[i]).map(|(i, e)| (e.from, i as u32)));
         let ins = Lists::new(nodes, all().filter(|&(i, _)| useful[i]).map(|(i, e)| (e.to, i as u32)));
         let mut bottleneck = vec![false; nodes];
@@ -128,14 +127,16 @@ pub(crate) fn extend(
     start: PathFormula,
     inputs: &mut Vec<(usize, TermId)>,
 ) -> Option<PathFormula> {
-    extend_by(terms, dag, graph, start, inputs, &mut |e| dag.edges[e as usize].stmt)
+    extend_by(terms, dag, graph, graph.deterministic, start, inputs, &mut |e| dag.edges[e as usize].stmt)
 }
 
-/// As [`extend`], with the statements given by the number of the edge.
+/// As [`extend`], with the statements given by the number of the edge; `exclusive` says that at most one of the edges that
+/// leave a node can be taken in any state.
 pub(crate) fn extend_by(
     terms: &mut Terms,
     dag: &BlockDag,
     graph: &Graph,
+    exclusive: bool,
     start: PathFormula,
     inputs: &mut Vec<(usize, TermId)>,
     stmt: &mut dyn FnMut(u32) -> Stmt,
@@ -161,7 +162,7 @@ pub(crate) fn extend_by(
             }
             let target = dag.edges[e as usize].to as usize;
             at[target] = Some(match at[target].take() {
-                Some(there) => there.merge(terms, &next, graph.deterministic),
+                Some(there) => there.merge(terms, &next, exclusive),
                 None => next,
             });
         }

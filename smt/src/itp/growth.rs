@@ -2,9 +2,10 @@
 //! What a sequence adds to the predicates of the caller, and whether that looks like divergence.
 //!
 //! Refinement diverges when it unrolls a loop and learns one more constant each time: `i <= 1`, `i <= 2`, ... The rule:
-//! a place of the program where, with the new predicates, several atoms differ only in their constants diverges (compare
-//! Albarghouthi, McMillan, *Beautiful Interpolants*, CAV 2013, section 1, for why such interpolants are ugly). An answer
-//! without any new predicate is suspect too, because the caller might find the same path again.
+//! a place of the program diverges where, with the new predicates, several atoms differ only in their constants, and some
+//! of the new ones are not of the program's making. (States of a protocol have constants too, but the program names them.
+//! Compare Albarghouthi, McMillan, *Beautiful Interpolants*, CAV 2013, section 1.) An answer without any new predicate is
+//! suspect too, because the caller might find the same path again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::{Discriminant, discriminant};
@@ -14,14 +15,15 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::engine::Task;
 use super::facts::place;
-use crate::term::{Term, TermId, Terms};
+use crate::path::Stmt;
+use crate::term::{BvBin, Term, TermId, Terms};
 
 /// How much a sequence adds; smaller is better, the first field that differs decides.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Growth {
     /// Nothing is new although the caller said what it knows.
     pub(crate) stuck: bool,
-    /// New atoms in families that are too large.
+    /// New atoms in families that are too large, as far as the program does not name them.
     pub(crate) diverging: usize,
     /// New atoms, summed over the places.
     pub(crate) atoms: usize,
@@ -41,9 +43,9 @@ pub(crate) fn growth(task: &mut Task<'_>, cuts: &[TermId], family: usize) -> Gro
             known.entry(place).or_default().extend(atoms);
         }
     }
+    let vocabulary = Vocabulary::new(task);
     let mut skeletons = Skeletons::default();
-    let mut growth =
-        Growth { stuck: !known.is_empty(), diverging: 0, atoms: 0, size: task.terms.size_of_all(cuts) };
+    let mut growth = Growth { stuck: !known.is_empty(), diverging: 0, atoms: 0, size: task.terms.size_of_all(cuts) };
     for (place, atoms) in &mut new {
         let old = known.remove(place).unwrap_or_default();
         atoms.retain(|atom| !old.contains(atom));
@@ -54,7 +56,7 @@ pub(crate) fn growth(task: &mut Task<'_>, cuts: &[TermId], family: usize) -> Gro
             let skeleton = skeletons.of(task.terms, atom);
             let (members, fresh) = families.entry(skeleton).or_default();
             *members += 1;
-            *fresh += usize::from(is_new);
+            *fresh += usize::from(is_new && !vocabulary.covers(task.terms, atom));
         }
         growth.diverging +=
             families.values().filter(|(members, _)| *members >= family).map(|(_, fresh)| fresh).sum::<usize>();
@@ -62,7 +64,39 @@ pub(crate) fn growth(task: &mut Task<'_>, cuts: &[TermId], family: usize) -> Gro
     growth
 }
 
-/// Numbers for the shapes of terms: two terms have the same number when they differ only in constants.
+/// What the conditions of a path are made of.
+struct Vocabulary {
+    terms: BTreeSet<TermId>,
+}
+
+impl Vocabulary {
+    fn new(task: &Task<'_>) -> Self {
+        let (mut conditions, mut values) = (BTreeSet::new(), BTreeSet::new());
+        for (_, _, stmt) in task.path.edges() {
+            match stmt {
+                Stmt::Assume(t) => conditions.insert(t),
+                Stmt::Assign(_, t) => values.insert(t),
+                Stmt::Skip | Stmt::Havoc(_) => false,
+            };
+        }
+        let subterms = |roots: BTreeSet<TermId>| {
+            task.terms.post_order(&roots.into_iter().collect::<Vec<_>>(), |_| false).into_iter()
+        };
+        let mut terms: BTreeSet<TermId> = subterms(conditions).collect();
+        terms.extend(subterms(values).filter(|&t| task.terms.as_value(t).is_some()));
+        Vocabulary { terms }
+    }
+
+    /// Whether an atom compares what the program compares: its constants occur in the path, its sums in the conditions.
+    fn covers(&self, terms: &Terms, atom: TermId) -> bool {
+        let mut sides = Vec::new();
+        terms.get(atom).for_each_child(|c| sides.push(c));
+        terms.post_order(&sides, |_| false).into_iter().all(|t| terms.as_var(t).is_some() || self.terms.contains(&t))
+    }
+}
+
+/// Numbers for the shapes of terms: two terms have the same number when they differ only in constants, added constants
+/// included.
 #[derive(Default)]
 struct Skeletons {
     memo: FxHashMap<TermId, usize>,
@@ -86,6 +120,11 @@ impl Skeletons {
             node.for_each_child(|c| operands.push(self.memo[&c]));
             let shape = match node {
                 Term::Bv { .. } | Term::Int(_) => Shape::Constant,
+                // `x + 3` has the shape of `x`.
+                &Term::BvBin(BvBin::Add, a, k) if terms.as_value(k).is_some() => {
+                    self.memo.insert(s, self.memo[&a]);
+                    continue;
+                }
                 _ if operands.is_empty() => Shape::Leaf(s),
                 _ => Shape::Node { kind: discriminant(node), detail: detail(node), operands },
             };

@@ -11,11 +11,14 @@
 use std::collections::BTreeMap;
 
 use super::graph::Path;
-use super::slice::Reads;
+use super::slice::{Reads, Slice};
 use super::ssa::Labelled;
 use crate::path::Stmt;
 use crate::solver::{CheckResult, Limits, Solver};
 use crate::term::{SymId, TermId, Terms};
+
+/// A limit for the number of attempts times the number of assertions that each of them looks at.
+const MAX_EFFORT: usize = 10_000;
 
 /// Why there is no core.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,35 +40,61 @@ struct Search<'a> {
     core: Vec<usize>,
 }
 
-/// A small core of the labels: positions in [`Labelled::labels`], ascending. Makes at most `attempts` solver calls after
-/// those that look for the first core.
-pub(crate) fn core(
+/// A slice of the path that has no execution, made small with about `attempts` solver calls; fewer when the path is large.
+pub(crate) fn infeasible_slice(
     terms: &mut Terms,
     solver: &mut dyn Solver,
     path: &Path<'_>,
-    labelled: &Labelled,
     attempts: usize,
     limits: &Limits,
+) -> Result<Slice, NoCore> {
+    let labelled = Labelled::new(terms, path, &Slice::uniform(path, true));
+    let first = with_search(terms, solver, &labelled, limits, |search| {
+        let all = search.core.clone();
+        search.core = search.ask(&all)?;
+        search.again();
+        Ok(())
+    })?;
+    let first = slice_of(path, &labelled, &first);
+    // The encoding of the slice is smaller, so that the many calls to come are cheap. Their number shrinks with the size of
+    // the problem all the same, because every call takes longer.
+    let labelled = Labelled::new(terms, path, &first);
+    let attempts = attempts.min(MAX_EFFORT / labelled.asserts.len().max(1));
+    let small = with_search(terms, solver, &labelled, limits, |search| {
+        search.attempts_left = attempts;
+        search.by_variables(path);
+        search.by_blocks();
+        search.one_by_one();
+        Ok(())
+    })?;
+    Ok(slice_of(path, &labelled, &small))
+}
+
+/// Runs a search on a solver that holds the encoding; starts with all labels.
+fn with_search(
+    terms: &mut Terms,
+    solver: &mut dyn Solver,
+    labelled: &Labelled,
+    limits: &Limits,
+    run: impl FnOnce(&mut Search<'_>) -> Result<(), NoCore>,
 ) -> Result<Vec<usize>, NoCore> {
     solver.push();
     for &assertion in &labelled.asserts {
         solver.assert(terms, assertion);
     }
-    let all: Vec<usize> = (0..labelled.labels.len()).collect();
-    let mut search = Search { terms, solver, labelled, limits, attempts_left: attempts, core: all.clone() };
-    let result = match search.ask(&all) {
-        Err(no_core) => Err(no_core),
-        Ok(first) => {
-            search.core = first;
-            search.again();
-            search.by_variables(path);
-            search.by_blocks();
-            search.one_by_one();
-            Ok(search.core)
-        }
-    };
+    let core: Vec<usize> = (0..labelled.labels.len()).collect();
+    let mut search = Search { terms, solver, labelled, limits, attempts_left: 0, core };
+    let result = run(&mut search).map(|()| std::mem::take(&mut search.core));
     solver.pop();
     result
+}
+
+fn slice_of(path: &Path<'_>, labelled: &Labelled, labels: &[usize]) -> Slice {
+    let mut slice = Slice::uniform(path, false);
+    for label in labels.iter().map(|&l| labelled.labels[l]) {
+        slice.keep(label.block, label.edge);
+    }
+    slice
 }
 
 impl Search<'_> {
@@ -100,7 +129,7 @@ impl Search<'_> {
 
     /// The solver's core of a core is often smaller.
     fn again(&mut self) {
-        for _ in 0..3 {
+        for _ in 0..2 {
             let before = self.core.clone();
             match self.ask(&before) {
                 Ok(core) if core.len() < before.len() => self.core = core,
@@ -149,9 +178,7 @@ impl Search<'_> {
     fn by_blocks(&mut self) {
         let reserve = self.attempts_left / 2;
         let mut block = 0;
-        while let Some(next) =
-            self.core.iter().map(|&l| self.labelled.labels[l].block).find(|&b| b >= block)
-        {
+        while let Some(next) = self.core.iter().map(|&l| self.labelled.labels[l].block).find(|&b| b >= block) {
             if self.attempts_left <= reserve {
                 return;
             }

@@ -24,6 +24,7 @@ mod newton;
 mod polish;
 mod portfolio;
 mod query;
+mod samples;
 mod slice;
 mod sp;
 mod spacer;
@@ -38,8 +39,6 @@ pub use feasible::{Feasibility, feasibility};
 pub use graph::Path;
 pub use newton::Newton;
 pub use portfolio::{EngineKind, EngineStats, Portfolio, PortfolioConfig};
-pub use query::{
-    BlockDag, CutHint, DagEdge, Hints, PathQuery, PathResult, Sequence, Witness, WitnessStep,
-};
+pub use query::{BlockDag, CutHint, DagEdge, Hints, PathQuery, PathResult, Sequence, Witness, WitnessStep};
 pub use sp::Strongest;
 pub use spacer::Spacer;

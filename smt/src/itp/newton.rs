@@ -6,9 +6,8 @@
 //! variables that the slice reads later.
 
 use super::engine::{Interpolator, ItpOutcome, Task};
-use super::minimise::{NoCore, core};
-use super::slice::{Liveness, Slice};
-use super::ssa::Labelled;
+use super::minimise::{NoCore, infeasible_slice};
+use super::slice::Slice;
 use super::wp::Backward;
 
 /// The engine.
@@ -23,16 +22,13 @@ pub(crate) fn slice(task: &mut Task<'_>, attempts: usize) -> Result<Slice, Strin
     if let Some(slice) = &task.found.slice {
         return Ok(slice.clone());
     }
-    let liveness = Liveness::new(task.terms, task.path, &Slice::uniform(task.path, true));
-    let labelled = Labelled::new(task.terms, task.path, &liveness);
-    let core = core(task.terms, task.solver, task.path, &labelled, attempts, task.limits).map_err(|no_core| match no_core {
-        NoCore::Feasible => "the labelled encoding has a model".to_owned(),
-        NoCore::Unknown(why) => format!("no core: {why}"),
-    })?;
-    let mut slice = Slice::uniform(task.path, false);
-    for label in core.iter().map(|&l| labelled.labels[l]) {
-        slice.keep(label.block, label.edge);
-    }
+    let slice =
+        infeasible_slice(task.terms, task.solver, task.path, attempts, task.limits).map_err(
+            |no_core| match no_core {
+                NoCore::Feasible => "the labelled encoding has a model".to_owned(),
+                NoCore::Unknown(why) => format!("no core: {why}"),
+            },
+        )?;
     task.found.slice = Some(slice.clone());
     Ok(slice)
 }

@@ -62,7 +62,7 @@ impl Default for PortfolioConfig {
                 EngineKind::Candidates,
                 EngineKind::Strongest,
             ],
-            core_attempts: 60,
+            core_attempts: 8,
             polish_attempts: 12,
             family: 3,
             spacer_timeout: Duration::from_secs(3),

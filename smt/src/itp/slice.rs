@@ -7,8 +7,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::graph::Path;
-use crate::path::Stmt;
+use super::graph::{Path, extend_by};
+use crate::path::{PathFormula, Stmt};
 use crate::term::{SymId, TermId, Terms};
 
 /// Which statements of a path are kept.
@@ -38,6 +38,25 @@ impl Slice {
             Stmt::Assign(sym, _) if !self.keeps(block, edge) => Stmt::Havoc(sym),
             stmt => stmt,
         }
+    }
+
+    /// Appends a block of the slice to `start`; `None` when it cannot be passed, as far as the builders see.
+    pub(crate) fn extend(
+        &self,
+        terms: &mut Terms,
+        path: &Path<'_>,
+        block: usize,
+        start: PathFormula,
+    ) -> Option<PathFormula> {
+        let (dag, graph) = (path.dag(block), &path.graphs[block]);
+        // Dropping one of two opposite assumptions makes the branching nondeterministic.
+        let mut exclusive = graph.deterministic;
+        for node in 0..dag.nodes {
+            if let &[e, f] = graph.outs(node) {
+                exclusive &= self.keeps(block, e) && self.keeps(block, f);
+            }
+        }
+        extend_by(terms, dag, graph, exclusive, start, &mut Vec::new(), &mut |e| self.stmt(path, block, e))
     }
 
     /// The number of kept statements.

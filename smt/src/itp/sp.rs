@@ -10,7 +10,6 @@ use rustc_hash::FxHashMap;
 
 use super::engine::{Interpolator, ItpOutcome, Task};
 use super::facts::conjunctive;
-use super::graph::extend_by;
 use super::newton::slice;
 use super::slice::Liveness;
 use crate::path::PathFormula;
@@ -45,9 +44,7 @@ impl Interpolator for Strongest {
         let mut formula = PathFormula::empty();
         let mut candidates = Vec::new();
         for b in 0..task.path.len() - 1 {
-            let (dag, graph) = (task.path.dag(b), &task.path.graphs[b]);
-            let stmt = &mut |e| slice.stmt(task.path, b, e);
-            match extend_by(task.terms, dag, graph, formula.next_piece(), &mut Vec::new(), stmt) {
+            match slice.extend(task.terms, task.path, b, formula.next_piece()) {
                 Some(next) => formula = next,
                 // Nothing gets here: false holds at this cut and the later ones.
                 None => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The labelled SSA encoding of a path: one label for each assumption and assignment.
+//! The labelled SSA encoding of a slice of a path: one label for each kept assumption and assignment.
 //!
 //! Every node of a block has a reach literal, and every edge a literal that says that the execution takes it; a node that
 //! all ways pass is reached unconditionally. The literal of an edge implies that its start is reached and, together with
@@ -7,14 +7,14 @@
 //! equates the new versions of the variables that differ and are live with its own; these equations have no label, because
 //! they only say which way was taken.
 //!
-//! With all labels assumed the formula is satisfiable if and only if the path has an execution; with some of them, if and
-//! only if the slice that keeps the labelled statements has one. The encoding is linear in the number of edges, apart from
+//! With all labels assumed the formula is satisfiable if and only if the encoded slice of the path has an execution; with
+//! some of them, if and only if the slice that keeps only these statements has one. The encoding is linear in the number of edges, apart from
 //! the equations at joins.
 
 use rustc_hash::FxHashMap;
 
 use super::graph::Path;
-use super::slice::Liveness;
+use super::slice::{Liveness, Slice};
 use crate::path::Stmt;
 use crate::path::map::PMap;
 use crate::term::{Sort, SymId, TermId, Terms};
@@ -60,7 +60,9 @@ struct Builder<'a> {
 }
 
 impl Labelled {
-    pub(crate) fn new(terms: &mut Terms, path: &Path<'_>, liveness: &Liveness) -> Self {
+    /// The encoding of a slice of the path.
+    pub(crate) fn new(terms: &mut Terms, path: &Path<'_>, slice: &Slice) -> Self {
+        let liveness = Liveness::new(terms, path, slice);
         let label_sym = terms.symbol(LABEL, Sort::Bool);
         let reach_sym = terms.symbol(REACH, Sort::Bool);
         let mut builder = Builder {
@@ -73,7 +75,7 @@ impl Labelled {
         };
         let mut versions = Versions::default();
         for b in 0..path.len() {
-            match builder.block(path, liveness, b, versions) {
+            match builder.block(path, slice, &liveness, b, versions) {
                 Some(end) => versions = end,
                 None => {
                     builder.out.asserts.push(TermId::FALSE);
@@ -86,7 +88,14 @@ impl Labelled {
 }
 
 impl Builder<'_> {
-    fn block(&mut self, path: &Path<'_>, liveness: &Liveness, b: usize, start: Versions) -> Option<Versions> {
+    fn block(
+        &mut self,
+        path: &Path<'_>,
+        slice: &Slice,
+        liveness: &Liveness,
+        b: usize,
+        start: Versions,
+    ) -> Option<Versions> {
         let (dag, graph) = (path.dag(b), &path.graphs[b]);
         if !graph.is_connected() {
             return None;
@@ -105,7 +114,6 @@ impl Builder<'_> {
             }
             let outs = graph.outs(node);
             for &e in outs {
-                let edge = &dag.edges[e as usize];
                 let mut next = here.clone();
                 // With one way on, being here and taking the edge are the same.
                 if outs.len() > 1 {
@@ -113,8 +121,8 @@ impl Builder<'_> {
                     let implied = self.terms.implies(next.reach, here.reach);
                     self.out.asserts.push(implied);
                 }
-                self.edge(&mut next, b, e, edge.stmt);
-                arriving[edge.to as usize].push(next);
+                self.edge(&mut next, b, e, slice.stmt(path, b, e));
+                arriving[dag.edges[e as usize].to as usize].push(next);
             }
         }
         None

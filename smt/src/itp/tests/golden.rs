@@ -11,7 +11,11 @@ use super::*;
 /// Solves with the given engines, all cuts being one place, and shows the interpolants.
 fn solve(problem: &mut Problem, engines: Vec<EngineKind>) -> (PathResult, Portfolio) {
     let hints = one_place(&problem.query);
-    let mut portfolio = Portfolio::new(PortfolioConfig { engines, ..PortfolioConfig::default() });
+    let mut config = PortfolioConfig { engines, ..PortfolioConfig::default() };
+    if let Some(n) = std::env::var("ITP_ATTEMPTS").ok().and_then(|n| n.parse().ok()) {
+        config.core_attempts = n;
+    }
+    let mut portfolio = Portfolio::new(config);
     let limits = Limits::time(Duration::from_secs(10));
     let result = portfolio.solve(&mut problem.ctx.terms, &problem.query, &hints, &limits);
     (result, portfolio)
@@ -45,6 +49,9 @@ fn itp_measure() {
     for mode in [Mode::Signed(32), Mode::Unsigned(32), Mode::Int, Mode::Bounded(1_000_000)] {
         let full = PortfolioConfig::default().engines;
         for engines in [vec![Newton], vec![Uniform], vec![Spacer], vec![Candidates], vec![Strongest], full] {
+            if std::env::var("ITP_ENGINE").is_ok_and(|e| e != format!("{:?}", engines[0]) || engines.len() > 1) {
+                continue;
+            }
             let (mut ok, mut count, mut atoms, mut slowest) = (0, 0, 0, (Duration::ZERO, String::new()));
             let label = if engines.len() > 1 { "portfolio".to_owned() } else { format!("{:?}", engines[0]) };
             let mut times = Vec::new();
@@ -89,6 +96,48 @@ fn itp_measure() {
                 f64::from(atoms as u32) / f64::from(ok.max(1)),
                 times.get(times.len() / 2).copied().unwrap_or_default()
             );
+        }
+    }
+}
+
+/// Prints how long each stage takes on one problem; not a test.
+#[test]
+#[ignore = "a measurement, not a test"]
+fn itp_profile() {
+    use crate::itp::minimise::infeasible_slice;
+    use crate::itp::polish::polish;
+    use crate::itp::wp::Backward;
+    use crate::solver::{Solver, Z3Config, Z3Solver};
+    let name = std::env::var("ITP_NAME").unwrap_or("states".to_owned());
+    let n: usize = std::env::var("ITP_N").ok().and_then(|n| n.parse().ok()).unwrap_or(5);
+    for mode in [Mode::Signed(32), Mode::Int] {
+        let problem = one(mode, &name, n);
+        let (mut terms, query) = (problem.ctx.terms, problem.query);
+        let mut solver = Z3Solver::new(&Z3Config::default());
+        let (hints, limits) = (one_place(&query), Limits::none());
+        let mut last = Instant::now();
+        let mut lap = |what: &str, solver: &Z3Solver| {
+            println!("{mode:?} {what}: {:?}, {} checks", last.elapsed(), solver.stats().checks);
+            last = Instant::now();
+        };
+        let path = Path::new(&mut terms, &query);
+        println!("{} edges, {} blocks", path.edges().count(), path.len());
+        lap("path", &solver);
+        let feasible = feasibility(&mut terms, &mut solver, &path, &limits);
+        assert_eq!(feasible, Feasibility::Infeasible);
+        lap("feasibility", &solver);
+        for attempts in [0, 20, 60, 200] {
+            let slice = infeasible_slice(&mut terms, &mut solver, &path, attempts, &limits).expect("infeasible");
+            lap(&format!("slice of {} with {attempts}", slice.len()), &solver);
+            let mut cuts = Backward::new(&path, slice, &mut solver, &limits).sequence(&mut terms).expect("wp");
+            lap(&format!("wp of size {}", terms.size_of_all(&cuts)), &solver);
+            cuts.remove(0);
+            let mut task = Task::new(&mut terms, &mut solver, &path, &hints, &limits);
+            checker::check(&mut task, &cuts, "wp").expect("inductive");
+            lap("check", &solver);
+            let mut task = Task::new(&mut terms, &mut solver, &path, &hints, &limits);
+            let polished = polish(&mut task, &cuts, 12);
+            lap(&format!("polish to size {}", terms.size_of_all(&polished)), &solver);
         }
     }
 }

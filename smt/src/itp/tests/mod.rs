@@ -101,6 +101,15 @@ impl Ctx {
         self.eq(x, n)
     }
 
+    /// A value of the symbol.
+    pub(super) fn value(&self, sym: SymId, v: i128) -> Value {
+        match self.terms.symbol_sort(sym) {
+            Sort::Bool => Value::Bool(v % 2 == 1),
+            Sort::Bv(width) => Value::Bv { width, bits: v as u128 & ((1 << width) - 1) },
+            Sort::Int => Value::Int(v),
+        }
+    }
+
     pub(super) fn not(&mut self, t: TermId) -> TermId {
         self.terms.not(t)
     }
@@ -214,12 +223,4 @@ pub(super) fn replay(terms: &Terms, query: &PathQuery, witness: &Witness) {
         (block, node) = (block + 1, 0);
     }
     assert_eq!(block, query.blocks.len(), "the witness reaches the end");
-}
-
-/// Asks one engine alone, with the checker and the simplification behind it.
-pub(super) fn ask(ctx: &mut Ctx, engine: EngineKind, query: &PathQuery) -> (PathResult, EngineStats) {
-    let config = PortfolioConfig { engines: vec![engine], ..PortfolioConfig::default() };
-    let mut portfolio = Portfolio::new(config);
-    let result = portfolio.solve(&mut ctx.terms, query, &one_place(query), &Limits::none());
-    (result, portfolio.stats()[0].clone())
 }

@@ -21,27 +21,23 @@ fn itp_graph_drops_dead_ends_and_finds_bottlenecks() {
 }
 
 /// Whether `forall var. formula` equals `result` for all values of the other variables.
-fn equivalent(terms: &mut Terms, var: TermId, formula: TermId, result: TermId, range: std::ops::Range<i128>) -> bool {
+fn equivalent(ctx: &Ctx, var: TermId, formula: TermId, result: TermId, range: std::ops::Range<i128>) -> bool {
+    let terms = &ctx.terms;
     let (sym, index) = terms.as_var(var).expect("a variable");
     let others: Vec<(SymId, u32)> =
         terms.symbols_of_all(&[formula, result]).into_iter().filter(|&v| v != (sym, index)).collect();
     assert!(!terms.symbols(result).contains(&(sym, index)));
-    let value = |terms: &Terms, sym: SymId, v: i128| match terms.symbol_sort(sym) {
-        Sort::Bool => Value::Bool(v % 2 == 1),
-        Sort::Bv(width) => Value::Bv { width, bits: v as u128 & ((1 << width) - 1) },
-        Sort::Int => Value::Int(v),
-    };
     let count = range.end - range.start;
     (0..count.pow(others.len() as u32)).all(|code| {
         let mut env: BTreeMap<(SymId, u32), Value> = BTreeMap::new();
         let mut rest = code;
         for &(s, i) in &others {
-            env.insert((s, i), value(terms, s, range.start + rest % count));
+            env.insert((s, i), ctx.value(s, range.start + rest % count));
             rest /= count;
         }
         let mut every = true;
         for v in range.clone() {
-            env.insert((sym, index), value(terms, sym, v));
+            env.insert((sym, index), ctx.value(sym, v));
             every &= terms.eval(formula, &mut |s, i| env[&(s, i)]) == Value::Bool(true);
         }
         terms.eval(result, &mut |s, i| env[&(s, i)]) == Value::Bool(every)
@@ -73,7 +69,7 @@ fn itp_elimination_is_an_equivalence() {
         for formula in formulas {
             let result = forall(&mut ctx.terms, &mut solver, x, formula, &Limits::none()).expect("easy enough");
             assert!(
-                equivalent(&mut ctx.terms, x, formula, result, 0..16),
+                equivalent(&ctx, x, formula, result, 0..16),
                 "{mode:?} {} -> {}",
                 ctx.terms.display(formula),
                 ctx.terms.display(result)

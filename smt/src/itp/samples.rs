@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Concrete executions of the beginning of an infeasible path, as a source of guesses.
+//!
+//! What holds in a few executions is no fact, but a good guess of one; whatever is built on it is checked. The values of
+//! variables and inputs are small and different where the path allows that, so that chance agreement is rare.
+
+use std::collections::BTreeMap;
+
+use super::engine::Task;
+use super::feasible::Composed;
+use super::query::Witness;
+use crate::path::Stmt;
+use crate::solver::CheckResult;
+use crate::term::{Sort, SymId, TermId, Value};
+
+/// The number of executions asked for.
+const SAMPLES: usize = 3;
+
+/// Rounds of giving up wishes that the path does not allow.
+const ROUNDS: usize = 6;
+
+/// The wishes are guarded by instances of this symbol.
+const WISH: &str = "wish!";
+
+/// The values of the variables at some point.
+pub(crate) type State = BTreeMap<SymId, Value>;
+
+/// Executions of the first blocks of a path.
+#[derive(Default)]
+pub(crate) struct Samples {
+    runs: Vec<Witness>,
+}
+
+impl Samples {
+    /// Executions of as many blocks as have one, but for the last.
+    pub(crate) fn new(task: &mut Task<'_>) -> Self {
+        let composed = Composed::new(task.terms, task.path);
+        // All blocks but the last have executions as a rule; if not, a binary search for how many do.
+        let (mut few, mut many) = (0, composed.conditions.len().min(task.path.len() - 1));
+        let (mut best, mut next) = (Vec::new(), many);
+        for _ in 0..5 {
+            if few == many {
+                break;
+            }
+            let found = runs(task, &composed, next);
+            if found.is_empty() {
+                many = next - 1;
+            } else {
+                (few, best) = (next, found);
+            }
+            next = (few + many).div_ceil(2);
+        }
+        Samples { runs: best }
+    }
+    /// Calls `visit` for every step of every execution: block, edge, and the state before it; and for every cut that is
+    /// reached: its number and the state there.
+    pub(crate) fn replay(
+        &self,
+        task: &Task<'_>,
+        mut at_edge: impl FnMut(usize, u32, &State),
+        mut at_cut: impl FnMut(usize, &State),
+    ) {
+        for run in &self.runs {
+            let mut state: State = run.initial.iter().copied().collect();
+            for (i, step) in run.steps.iter().enumerate() {
+                at_edge(step.block, step.edge as u32, &state);
+                let written = match task.path.dag(step.block).edges[step.edge].stmt {
+                    Stmt::Skip | Stmt::Assume(_) => None,
+                    Stmt::Assign(sym, t) => Some((sym, task.terms.eval(t, &mut |sym, _| state[&sym]))),
+                    Stmt::Havoc(sym) => step.input.map(|v| (sym, v)),
+                };
+                state.extend(written);
+                let next_block = run.steps.get(i + 1).map_or(step.block + 1, |next| next.block);
+                for cut in step.block..next_block.min(task.path.len() - 1) {
+                    at_cut(cut, &state);
+                }
+            }
+        }
+    }
+}
+
+/// A few executions of the first blocks.
+fn runs(task: &mut Task<'_>, composed: &Composed, blocks: usize) -> Vec<Witness> {
+    let choices = composed.choices(task.terms);
+    task.solver.push();
+    for &condition in &composed.conditions[..blocks] {
+        task.solver.assert(task.terms, condition);
+    }
+    let mut found = Vec::new();
+    let mut seed = 0x9e37_79b9_7f4a_7c15u64;
+    let guard = task.terms.symbol(WISH, Sort::Bool);
+    for sample in 0..SAMPLES {
+        let mut wishes = Vec::with_capacity(choices.len());
+        for (i, &choice) in choices.iter().enumerate() {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            // Small and different within a sample, as far as that goes.
+            let number = u128::from((seed >> 33) % 8) + 5 * (i % 16) as u128 + 1;
+            let Some(value) = value(task, choice, number) else { continue };
+            let equal = task.terms.eq(choice, value);
+            let literal = task.terms.var(guard, u32::try_from(sample * choices.len() + i + 1).unwrap_or(0));
+            let wish = task.terms.implies(literal, equal);
+            task.solver.assert(task.terms, wish);
+            wishes.push(literal);
+        }
+        for _ in 0..ROUNDS {
+            match task.solver.check(task.terms, &wishes, task.limits) {
+                CheckResult::Sat(model) => {
+                    let run = composed.run(task.terms, task.path, &model);
+                    found.extend(run.and_then(|run| run.walk(task.terms, task.path, blocks)));
+                    break;
+                }
+                CheckResult::Unsat(core) if core.is_empty() => break,
+                CheckResult::Unsat(core) => {
+                    let mut i = 0;
+                    wishes.retain(|_| {
+                        i += 1;
+                        !core.contains(i - 1)
+                    });
+                }
+                CheckResult::Unknown(_) => break,
+            }
+        }
+        if found.is_empty() {
+            break;
+        }
+    }
+    task.solver.pop();
+    found
+}
+
+/// A constant of the variable's sort.
+fn value(task: &mut Task<'_>, var: TermId, number: u128) -> Option<TermId> {
+    match task.terms.sort(var) {
+        Sort::Bool => None,
+        Sort::Bv(width) => Some(task.terms.bv(width, number)),
+        Sort::Int => {
+            let (sym, _) = task.terms.as_var(var)?;
+            let (lo, hi) = task.terms.symbol_bounds(sym).unwrap_or((0, i128::MAX));
+            // Within the bounds, and far from them where there is room.
+            Some(task.terms.int((number as i128).clamp(lo, hi)))
+        }
+    }
+}
