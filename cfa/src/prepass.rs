@@ -241,7 +241,8 @@ impl Scanner<'_> {
         if byte == b'}'
             && let Token::Other(b':', colon) = self.previous
         {
-            self.edits.insert(u32::try_from(colon + 1).expect("checked by the caller"), ";");
+            let at = u32::try_from(colon + 1).expect("checked by the caller");
+            self.edits.replace(at, at, ";");
         }
         self.previous = Token::Other(byte, self.at);
         self.at += 1;

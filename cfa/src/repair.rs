@@ -37,14 +37,19 @@ pub(crate) fn check(root: Node<'_>, text: &Text, source: &str, edits: &mut Edits
         edits,
         typedefs: BUILTIN_TYPES.iter().map(|name| (*name).to_owned()).collect(),
         ancestors: Vec::new(),
-        errors: root.has_error(),
+        refusal: None,
     };
+    let before = checker.edits.len();
     checker.run(root)?;
-    if root.has_error() && checker.errors {
-        let node = first_error(root);
-        return checker.syntax_error(node);
+    if checker.edits.len() > before {
+        // What else is wrong may be a consequence of what is repaired now.
+        return Ok(());
     }
-    Ok(())
+    match checker.refusal {
+        Some(refusal) => Err(refusal),
+        None if root.has_error() => checker.syntax_error(first_error(root)),
+        None => Ok(()),
+    }
 }
 
 struct Checker<'c, 't> {
@@ -54,7 +59,8 @@ struct Checker<'c, 't> {
     typedefs: FxHashSet<String>,
     /// The nodes above the current one, with their nesting.
     ancestors: Vec<(Node<'t>, u32)>,
-    errors: bool,
+    /// The first contradiction without repair.
+    refusal: Option<Refusal>,
 }
 
 impl<'t> Checker<'_, 't> {
@@ -70,8 +76,10 @@ impl<'t> Checker<'_, 't> {
                     "split the expression or statement",
                 );
             }
-            if node.is_named() {
-                self.check_node(node)?;
+            if node.is_named()
+                && let Err(refusal) = self.check_node(node)
+            {
+                self.refusal.get_or_insert(refusal);
             }
             if cursor.goto_first_child() {
                 self.ancestors.push((node, nesting));
@@ -114,6 +122,13 @@ impl<'t> Checker<'_, 't> {
         self.text.original(node.end_byte())
     }
 
+    /// Where the parenthesis of a cast closes.
+    fn closing(&self, cast: Node<'_>) -> u32 {
+        let mut cursor = cast.walk();
+        let close = cast.children(&mut cursor).find(|child| child.kind() == ")");
+        self.start(close.expect("casts have a closing parenthesis"))
+    }
+
     fn name(&self, node: Node<'_>) -> &str {
         identifier_at(self.source, self.start(node))
     }
@@ -141,8 +156,6 @@ impl<'t> Checker<'_, 't> {
     /// Replaces a range; an edit that is there already did not help, so the place is refused.
     fn edit(&mut self, node: Node<'_>, start: u32, end: u32, with: &str) -> Result<(), Refusal> {
         if self.edits.replace(start, end, with) {
-            // An error elsewhere may be a consequence of this place.
-            self.errors = false;
             return Ok(());
         }
         let name = self.name(node).to_owned();
@@ -281,15 +294,22 @@ impl<'t> Checker<'_, 't> {
         if parent.kind() == "type_descriptor"
             && let Some(above) = self.grandparent()
         {
-            if above.kind() == "cast_expression" && parent.named_child_count() == 1 {
-                let (open, close) = (self.start(above), self.end(parent));
-                let close = (close..).find(|at| self.source.as_bytes()[*at as usize] == b')').expect("casts have one");
-                // The parentheses go away, the operator behind them becomes binary.
+            let is_cast = above.kind() == "cast_expression";
+            let product = parent.child_by_field_name("declarator").is_some_and(|d| d.kind() == "abstract_pointer_declarator");
+            if product && (is_cast || above.kind() == "sizeof_expression") {
+                // `(a * (b))`: an operand of `*` is promoted anyway, so a sign changes nothing.
+                return self.edit(node, start, start, "+");
+            }
+            if is_cast {
+                // The parentheses are around a name, a subscript or a call and can go away; the operator behind them
+                // becomes binary.
+                let (open, close) = (self.start(above), self.closing(above));
                 self.edit(node, open, open + 1, " ")?;
                 return self.edit(node, close, close + 1, " ");
             }
             if above.kind() == "sizeof_expression" {
-                return self.edit(node, start, end, &format!("({name})"));
+                self.edit(node, start, start, "(")?;
+                return self.edit(node, end, end, ")");
             }
         }
         let is_statement = parent.kind() == "declaration"
@@ -298,7 +318,7 @@ impl<'t> Checker<'_, 't> {
             && self.grandparent().is_some_and(|above| above.kind() != "translation_unit");
         if is_statement && self.errors_allow_statement(parent) {
             // `a * b;` is an expression statement; a sign makes that plain.
-            return self.edit(node, start, end, &format!("+{name}"));
+            return self.edit(node, start, start, "+");
         }
         self.refuse(node, format!("'{name}' is not the name of a type"), "declare it, or pass the preprocessed program")
     }
@@ -318,12 +338,10 @@ impl<'t> Checker<'_, 't> {
         let Some(cast) = node.child_by_field_name("value").filter(|value| value.kind() == "cast_expression") else {
             return Ok(());
         };
-        let Some(descriptor) = cast.child_by_field_name("type") else { return Ok(()) };
-        let end = self.end(descriptor);
-        let close = (end..).find(|at| self.source.as_bytes()[*at as usize] == b')').expect("casts have one");
+        let close = self.closing(cast);
         let start = self.start(node);
-        self.edit(node, start, start + 1, "(s")?;
-        self.edit(node, close, close + 1, "))")
+        self.edit(node, start, start, "(")?;
+        self.edit(node, close + 1, close + 1, ")")
     }
 
     /// A case label as an unbraced branch: tree-sitter puts all statements up to the next label below the branch.

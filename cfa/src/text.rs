@@ -3,30 +3,23 @@
 
 use std::collections::BTreeMap;
 
-/// Replacements in a source text. Edits do not overlap; several insertions at one place keep their order.
+/// Replacements in a source text, which do not overlap.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Edits {
     by_start: BTreeMap<(u32, u32), (u32, String)>,
 }
 
 impl Edits {
-    /// Replaces the bytes from `start` to before `end`; false if exactly this place has been edited before.
+    /// Replaces the bytes from `start` to before `end`, or inserts if there are none; false if this place has been
+    /// edited in the same way before.
     pub(crate) fn replace(&mut self, start: u32, end: u32, text: &str) -> bool {
-        let key = (start, if end > start { u32::MAX } else { self.insertions(start) });
+        // Insertions at a place come before the replacement of what follows.
+        let key = (start, u32::from(end > start));
         if self.by_start.contains_key(&key) {
             return false;
         }
         self.by_start.insert(key, (end, text.to_owned()));
         true
-    }
-
-    /// Inserts text before `at`.
-    pub(crate) fn insert(&mut self, at: u32, text: &str) -> bool {
-        self.replace(at, at, text)
-    }
-
-    fn insertions(&self, at: u32) -> u32 {
-        u32::try_from(self.by_start.range((at, 0)..(at, u32::MAX)).count()).expect("few edits at one place")
     }
 
     /// Number of edits.
