@@ -95,9 +95,7 @@ fn apply_table(config: &mut Config, table: &Table, prefix: &str, source_name: &s
                 return Err(ConfigError::Type { source_name: source_name.to_string(), key });
             }
         };
-        config
-            .set(&key, &text)
-            .map_err(|error| ConfigError::Option { source_name: source_name.to_string(), error })?;
+        config.set(&key, &text).map_err(|error| ConfigError::Option { source_name: source_name.to_string(), error })?;
     }
     Ok(())
 }

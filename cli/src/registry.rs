@@ -5,31 +5,24 @@ use std::cell::{Ref, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use algo_cegar::Cegar;
 use cfa::Program;
 use cfa::ids::NodeId;
 use cpa_core::waitlist::{Bfs, Dfs, ReversePostOrder, Waitlist};
-use cpa_core::{
-    Arg, CallstackCpa, Composite, Cx, Exploration, Handle, LocationCpa, Outcome, Refinement, Refiner, Remerge, Status,
-    Verdict,
-};
+use cpa_core::{Arg, CallstackCpa, Composite, Cx, Exploration, Handle, LocationCpa, Outcome, Remerge};
 use cpa_predicate::region::Library;
-use cpa_predicate::{
-    BlockOperator, BlockOptions, Encoding, Manager, PredicateCpa, PredicateRefiner, RefinerOptions,
-};
+use cpa_predicate::{BlockOperator, BlockOptions, Encoding, Manager, PredicateCpa, PredicateRefiner, RefinerOptions};
 use smt::itp::{EngineKind, Portfolio, PortfolioConfig};
 
 use crate::options::{BddChoice, Config, EncodingChoice, Traversal};
 
 /// A configured analysis of one program.
 pub struct Analysis {
-    composite: Composite,
-    exploration: Exploration,
-    refiner: PredicateRefiner,
+    cegar: Cegar,
     predicate: Handle<PredicateCpa>,
     manager: Rc<RefCell<Manager>>,
     portfolio: Rc<RefCell<Portfolio>>,
     notes: Vec<String>,
-    refinements: u64,
 }
 
 impl Analysis {
@@ -72,47 +65,18 @@ impl Analysis {
             RefinerOptions { split_atoms: config.split_atoms, ..RefinerOptions::default() },
         );
         let exploration = Exploration::new(waitlist(config), Remerge::Prune);
-        Ok(Self { composite, exploration, refiner, predicate, manager, portfolio, notes, refinements: 0 })
+        let cegar = Cegar::new(composite, exploration, Box::new(refiner));
+        Ok(Self { cegar, predicate, manager, portfolio, notes })
     }
 
     /// Runs the analysis to its end.
     pub fn run(&mut self, cx: &mut Cx) -> Outcome {
-        let verdict = loop {
-            let status = cpa_core::run(cx, &mut self.composite, &mut self.exploration, &mut |a, i| cpa_core::algorithm::at_target(a,i), None);
-            let target = match status {
-                Ok(Status::Finished) => break Verdict::True,
-                Ok(Status::Target(t)) => t,
-                Err(s) => break Verdict::Unknown(cpa_core::Reason::Stopped(s)),
-            };
-            self.refinements += 1;
-            let t = std::time::Instant::now();
-            let r = self.refiner.refine(cx, self.exploration.arg(), target);
-            if std::env::var("TRACE").is_ok() { eprintln!("refinement {} {:?} nodes {} time {:?} {:?}", self.refinements, target, self.exploration.arg().len(), t.elapsed(), self.portfolio.borrow().stats().iter().map(|s| (s.name, s.taken)).collect::<Vec<_>>());
-              let m = self.manager.borrow(); eprintln!("  preds {} checks {} models {}", m.predicates.len(), m.stats.checks, m.stats.models);
-              if let Ok(Refinement::Spurious{cuts}) = &r { for c in cuts { for p in &c.precisions { let _ = p; } } }
-              if std::env::var("TRACE").unwrap() == "2" { for i in 0..m.predicates.len() { eprintln!("    {i} {}", m.terms.display(m.predicates.atom_of_number(i as u32))); } } }
-            match r {
-                Ok(Refinement::Feasible(c)) => {
-                    if let Some(cpa_core::Target::Unsupported { construct, .. }) = self.exploration.arg().target(target) {
-                        break Verdict::Unknown(cpa_core::Reason::Unsupported { construct: construct.to_string(), place: String::new() });
-                    }
-                    break Verdict::False(c);
-                }
-                Ok(Refinement::Spurious { cuts }) => {
-                    let mut changed = false;
-                    for c in &cuts { changed |= self.exploration.cut(&self.composite, c); }
-                    if !changed { break Verdict::Unknown(cpa_core::Reason::Imprecise("x".into())); }
-                }
-                Ok(_) => unreachable!(),
-                Err(s) => break Verdict::Unknown(cpa_core::Reason::Stopped(s)),
-            }
-        };
-        Outcome::conclude(verdict, cpa_core::Assurance::full(), vec![])
+        self.cegar.run(cx)
     }
 
     /// The abstract reachability graph.
     pub fn arg(&self) -> &Arg {
-        self.exploration.arg()
+        self.cegar.arg()
     }
 
     /// Reads predicate states in the graph.
@@ -127,7 +91,7 @@ impl Analysis {
 
     /// The number of refinements.
     pub fn refinements(&self) -> u64 {
-        self.refinements
+        self.cegar.statistics().refinements
     }
 
     /// What the user should know about how the configuration was used.
@@ -139,27 +103,23 @@ impl Analysis {
     pub fn statistics(&self) -> Vec<(String, String)> {
         let manager = self.manager.borrow();
         let portfolio = self.portfolio.borrow();
-        let core = self.exploration.statistics();
+        let core = self.cegar.exploration().statistics();
         let mut entries: Vec<(String, String)> = vec![
-            ("Size of reached set".into(), self.exploration.arg().len().to_string()),
+            ("Size of reached set".into(), self.cegar.arg().len().to_string()),
             ("Number of iterations".into(), core.iterations.to_string()),
             ("Number of computed successors".into(), core.successors.to_string()),
             ("Number of times merged".into(), core.merges.to_string()),
             ("Number of times stopped".into(), core.covered.to_string()),
             ("Max size of waitlist".into(), core.max_waiting.to_string()),
             ("Average size of waitlist".into(), format!("{:.2}", core.average_waiting())),
-            ("Number of CEGAR refinements".into(), self.refinements.to_string()),
+            ("Number of CEGAR refinements".into(), self.cegar.statistics().refinements.to_string()),
         ];
         entries.extend(manager.stats.entries().into_iter().map(|(label, value)| (label.to_string(), value)));
-        let locations: BTreeSet<NodeId> = self
-            .exploration
-            .arg()
-            .ids()
-            .flat_map(|id| {
-                let precision = self.exploration.arg().precision(id).get(self.predicate);
-                precision.iter().map(|(location, _)| location).collect::<Vec<_>>()
-            })
-            .collect();
+        let arg = self.arg();
+        let mut locations: BTreeSet<NodeId> = BTreeSet::new();
+        for id in arg.ids() {
+            locations.extend(arg.precision(id).get(self.predicate).iter().map(|(location, _)| location));
+        }
         entries.push(("Number of predicates discovered".into(), manager.predicates.len().to_string()));
         entries.push(("Number of abstraction locations".into(), locations.len().to_string()));
         entries.push(("BDD library".into(), manager.bdd_library().to_string()));

@@ -83,10 +83,9 @@ pub fn verify(
     status: Arc<Mutex<String>>,
 ) -> Result<Reply, RunError> {
     let (name, property) = match &input.property {
-        Some((name, file, text)) => (
-            name.clone(),
-            Property::parse(text).map_err(|error| RunError::Input(format!("{file}: {error}")))?,
-        ),
+        Some((name, file, text)) => {
+            (name.clone(), Property::parse(text).map_err(|error| RunError::Input(format!("{file}: {error}")))?)
+        }
         None => ("unreach-call".to_string(), Property::default_errors()),
     };
     let program = Rc::new(load(input)?);
@@ -130,7 +129,9 @@ pub fn verify(
                 reply.lines.extend(inputs.into_iter().chain(none).map(|line| format!("  {line}")));
                 if args.verbose {
                     reply.lines.push("Steps:".to_string());
-                    reply.lines.extend(counterexample::steps(&program, run).into_iter().map(|line| format!("  {line}")));
+                    reply
+                        .lines
+                        .extend(counterexample::steps(&program, run).into_iter().map(|line| format!("  {line}")));
                 }
             }
             VerdictLine::False { property: Some(name) }

@@ -150,7 +150,9 @@ int main(void) {
   return 0;
 }
 ";
-    for (key, value) in [("cpa.predicate.encoding", "integer"), ("cpa.predicate.blk.threshold", "1"), ("cpa.predicate.bdd", "oxidd")] {
+    for (key, value) in
+        [("cpa.predicate.encoding", "integer"), ("cpa.predicate.blk.threshold", "1"), ("cpa.predicate.bdd", "oxidd")]
+    {
         let run = check(text, "main", &[(key, value)]);
         let Verdict::False(counterexample) = run.verdict else { panic!("{key}={value}: {}", run.verdict) };
         assert!(counterexample.inputs.iter().any(|&(_, value)| value == -17), "{:?}", counterexample.inputs);

@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use cfa::ids::{EdgeId, FuncId, NodeId};
 use cfa::ir::{Body, Edge, Function, Node, Op, Span};
-use cfa::{MachineModel, Program};
+use cfa::{Options, Program, Source};
 use cpa_core::{
     Adjusted, Answer, Arg, ArgId, Ask, At, CallstackCpa, Composite, Cpa, Cx, Handle, LocationCpa, Merge, PartitionKey,
     Step, Stop,
@@ -110,8 +110,11 @@ impl Builder {
     }
 
     pub fn build(self) -> Toys {
-        let mut program = Program::new(MachineModel::Ilp32, Vec::new());
+        // Only `cfa` can make a program; its tables are replaced, and all places are the first character of this text.
+        let source = Source { name: "toy.c".to_owned(), text: "int main(void) { return 0; }".to_owned() };
+        let mut program = cfa::load(&[source], &Options::default()).unwrap();
         (program.nodes, program.edges, program.funcs) = (self.nodes, self.edges, self.funcs);
+        (program.entry, program.main) = (n(0), FuncId::new(0));
         Toys { program: Rc::new(program), ops: Rc::new(self.ops) }
     }
 }
@@ -259,7 +262,7 @@ impl Cpa for KnownCpa {
     }
 
     fn initial(&mut self, _cx: &mut Cx) -> Result<(Known, BTreeSet<usize>), Stop> {
-        Ok((Known(self.tracked.iter().map(|&var| (var, 0)).collect()), self.tracked.clone()))
+        Ok((Known((0..self.variables).map(|var| (var, 0)).collect()), self.tracked.clone()))
     }
 
     fn transfer(&mut self, _cx: &mut Cx, state: &Known, step: Step, _p: &BTreeSet<usize>) -> Result<Vec<Known>, Stop> {
