@@ -2,16 +2,18 @@
 //! Interpolants over candidate atoms: those of weakest preconditions, of the path's conditions, and simple variants.
 //!
 //! Conjunctions first, with the same candidates kept at all cuts of a place, then cut by cut (see [`facts`](super::facts)),
-//! at last any Boolean combination of few atoms (see [`minterms`](super::minterms)). The candidates are syntactic: what
-//! the program compares with what, and the neighbours of these comparisons.
+//! at last any Boolean combination of few atoms (see [`minterms`](super::minterms)). The candidates are what the program
+//! compares with what, the neighbours of these comparisons, and linear equations that hold in samples.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::affine::equations;
 use super::engine::{Interpolator, ItpOutcome, Task};
 use super::facts::{conjunctive, place};
 use super::minterms;
 use super::newton::slice;
 use super::polish::atom;
+use super::samples::{Samples, State};
 use super::slice::{Liveness, Reads};
 use crate::path::Stmt;
 use crate::term::{BvCmp, Sort, SymId, Term, TermId, Terms};
@@ -49,10 +51,12 @@ impl Interpolator for Candidates {
         let pool = pool(task, &slice);
         let mut reads = Reads::default();
         let mut candidates = Vec::with_capacity(cuts);
-        for live in &live {
+        let affine = affine_at_places(task, &live);
+        for (cut, live) in live.iter().enumerate() {
             let mut found: Vec<TermId> =
                 pool.iter().copied().filter(|&t| reads.of(task.terms, t).iter().all(|s| live.contains(s))).collect();
             found.extend(pairs(task.terms, live, &pool));
+            found.extend(&affine[&place(task, cut)]);
             let mut seen = BTreeSet::new();
             found.retain(|&t| seen.insert(t));
             found.truncate(MAX_CANDIDATES);
@@ -92,6 +96,26 @@ fn live_at(task: &Task<'_>, liveness: &Liveness, cut: usize) -> BTreeSet<SymId> 
         live.retain(|sym| relevant.contains(sym));
     }
     live
+}
+
+/// Equations between the live variables that hold in all samples at the cuts of a place.
+fn affine_at_places(task: &mut Task<'_>, live: &[BTreeSet<SymId>]) -> BTreeMap<u32, Vec<TermId>> {
+    let mut variables: BTreeMap<u32, BTreeSet<SymId>> = BTreeMap::new();
+    let mut states: BTreeMap<u32, Vec<State>> = BTreeMap::new();
+    for (cut, live) in live.iter().enumerate() {
+        // Variables that are live at some cuts only are left to the preconditions.
+        variables.entry(place(task, cut)).and_modify(|all| all.retain(|s| live.contains(s))).or_insert(live.clone());
+    }
+    let samples = Samples::of(task);
+    samples.replay(task, |_, _, _| {}, |cut, state| states.entry(place(task, cut)).or_default().push(state.clone()));
+    let mut found = BTreeMap::new();
+    for (place, variables) in variables {
+        let variables: Vec<SymId> = variables.into_iter().collect();
+        let states = states.remove(&place).unwrap_or_default();
+        let few = states.len() <= 1;
+        found.insert(place, if few { Vec::new() } else { equations(task.terms, &variables, &states) });
+    }
+    found
 }
 
 /// The literals of the preconditions of all cuts of the same place, for each cut; empty when no engine left them.

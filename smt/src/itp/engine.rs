@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The interface between the portfolio and its engines.
 
+use std::rc::Rc;
+
 use super::graph::Path;
 use super::query::Hints;
+use super::samples::Samples;
 use super::slice::Slice;
 use crate::solver::{Limits, Solver};
 use crate::term::{TermId, Terms};
@@ -43,6 +46,8 @@ pub(crate) struct Found {
     pub(crate) slice: Option<Slice>,
     /// The weakest preconditions of the slice at the cuts.
     pub(crate) preconditions: Option<Vec<TermId>>,
+    /// Executions of the beginning of the path.
+    pub(crate) samples: Option<Rc<Samples>>,
 }
 
 /// What an engine answers.

@@ -9,6 +9,7 @@
 //! * [`candidates`]: conjunctions and Boolean combinations of candidate atoms;
 //! * [`sp`]: constants and equalities of the symbolic store.
 
+mod affine;
 mod candidates;
 pub mod checker;
 mod elim;
@@ -31,6 +32,7 @@ mod spacer;
 mod ssa;
 #[cfg(test)]
 mod tests;
+mod unwrap;
 mod wp;
 
 pub use candidates::Candidates;

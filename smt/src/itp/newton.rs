@@ -5,10 +5,13 @@
 //! in place of single statements. Left out: projection to live variables after the fact; a precondition reads only
 //! variables that the slice reads later.
 
+use super::checker::check;
 use super::engine::{Interpolator, ItpOutcome, Task};
 use super::minimise::{NoCore, infeasible_slice};
 use super::slice::Slice;
+use super::unwrap::Cases;
 use super::wp::Backward;
+use crate::term::TermId;
 
 /// The engine.
 #[derive(Clone, Debug)]
@@ -43,16 +46,37 @@ impl Interpolator for Newton {
             Ok(slice) => slice,
             Err(why) => return ItpOutcome::GaveUp(why),
         };
-        let mut backward = Backward::new(task.path, slice, task.solver, task.limits);
-        match backward.sequence(task.terms) {
-            Ok(mut preconditions) => {
-                // The first one is the precondition of the whole path, which is valid.
-                preconditions.remove(0);
-                task.found.slice = Some(backward.slice);
-                task.found.preconditions = Some(preconditions.clone());
-                ItpOutcome::Sequence(preconditions)
+        let cases = Cases::new(task);
+        if !cases.is_empty() {
+            // The guess that nothing wraps around, if the path bears it out.
+            let guarded = cases.guarded(task.terms, task.path, &slice);
+            let bold = cases.without_requirements();
+            for (slice, cases) in [(&slice, &cases), (&guarded, &cases), (&slice, &bold)] {
+                if let Ok((slice, cuts)) = preconditions(task, slice, cases)
+                    && check(task, &cuts, self.name()).is_ok()
+                {
+                    return answer(task, slice, cuts);
+                }
             }
+        }
+        match preconditions(task, &slice, &Cases::default()) {
+            Ok((slice, cuts)) => answer(task, slice, cuts),
             Err(why) => ItpOutcome::GaveUp(why),
         }
     }
+}
+
+/// The weakest preconditions of a slice at the cuts, and the slice with what had to be put back.
+fn preconditions(task: &mut Task<'_>, slice: &Slice, cases: &Cases) -> Result<(Slice, Vec<TermId>), String> {
+    let mut backward = Backward::new(task.path, slice.clone(), cases, task.solver, task.limits);
+    let mut cuts = backward.sequence(task.terms)?;
+    // The first one is the precondition of the whole path, which is valid.
+    cuts.remove(0);
+    Ok((backward.slice, cuts))
+}
+
+fn answer(task: &mut Task<'_>, slice: Slice, cuts: Vec<TermId>) -> ItpOutcome {
+    task.found.slice = Some(slice);
+    task.found.preconditions = Some(cuts.clone());
+    ItpOutcome::Sequence(cuts)
 }

@@ -5,6 +5,7 @@
 //! variables and inputs are small and different where the path allows that, so that chance agreement is rare.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::engine::Task;
 use super::feasible::Composed;
@@ -32,8 +33,18 @@ pub(crate) struct Samples {
 }
 
 impl Samples {
+    /// The samples of a task, made when they are first asked for.
+    pub(crate) fn of(task: &mut Task<'_>) -> Rc<Self> {
+        if let Some(samples) = &task.found.samples {
+            return Rc::clone(samples);
+        }
+        let samples = Rc::new(Samples::new(task));
+        task.found.samples = Some(Rc::clone(&samples));
+        samples
+    }
+
     /// Executions of as many blocks as have one, but for the last.
-    pub(crate) fn new(task: &mut Task<'_>) -> Self {
+    fn new(task: &mut Task<'_>) -> Self {
         let composed = Composed::new(task.terms, task.path);
         // All blocks but the last have executions as a rule; if not, a binary search for how many do.
         let (mut few, mut many) = (0, composed.conditions.len().min(task.path.len() - 1));
@@ -52,28 +63,54 @@ impl Samples {
         }
         Samples { runs: best }
     }
-    /// Calls `visit` for every step of every execution: block, edge, and the state before it; and for every cut that is
-    /// reached: its number and the state there.
+    /// Calls `at_edge` for every edge that leaves a node which an execution passes, with the block, the edge and the state;
+    /// and `at_cut` for every cut that is reached. Executions go on behind their end as far as they can.
     pub(crate) fn replay(
         &self,
         task: &Task<'_>,
         mut at_edge: impl FnMut(usize, u32, &State),
         mut at_cut: impl FnMut(usize, &State),
     ) {
+        let path = task.path;
         for run in &self.runs {
             let mut state: State = run.initial.iter().copied().collect();
-            for (i, step) in run.steps.iter().enumerate() {
-                at_edge(step.block, step.edge as u32, &state);
-                let written = match task.path.dag(step.block).edges[step.edge].stmt {
+            let mut steps = run.steps.iter();
+            let (mut block, mut node) = (0, 0);
+            while block < path.len() {
+                let dag = path.dag(block);
+                if node == dag.nodes - 1 {
+                    if block < path.len() - 1 {
+                        at_cut(block, &state);
+                    }
+                    (block, node) = (block + 1, 0);
+                    continue;
+                }
+                let outs = path.graphs[block].outs(node);
+                for &e in outs {
+                    at_edge(block, e, &state);
+                }
+                let value = |t: TermId| task.terms.eval(t, &mut |sym, _| state[&sym]);
+                let (edge, input) = match steps.next() {
+                    Some(step) => (step.edge as u32, step.input),
+                    None => {
+                        let open = outs.iter().find(|&&e| match dag.edges[e as usize].stmt {
+                            Stmt::Assume(cond) => value(cond) == Value::Bool(true),
+                            Stmt::Skip | Stmt::Assign(..) => true,
+                            Stmt::Havoc(_) => false,
+                        });
+                        match open {
+                            Some(&e) => (e, None),
+                            None => break,
+                        }
+                    }
+                };
+                let written = match dag.edges[edge as usize].stmt {
                     Stmt::Skip | Stmt::Assume(_) => None,
-                    Stmt::Assign(sym, t) => Some((sym, task.terms.eval(t, &mut |sym, _| state[&sym]))),
-                    Stmt::Havoc(sym) => step.input.map(|v| (sym, v)),
+                    Stmt::Assign(sym, t) => Some((sym, value(t))),
+                    Stmt::Havoc(sym) => input.map(|v| (sym, v)),
                 };
                 state.extend(written);
-                let next_block = run.steps.get(i + 1).map_or(step.block + 1, |next| next.block);
-                for cut in step.block..next_block.min(task.path.len() - 1) {
-                    at_cut(cut, &state);
-                }
+                node = dag.edges[edge as usize].to;
             }
         }
     }

@@ -9,10 +9,14 @@
 //! A havocked variable that the postcondition reads needs a universal quantifier, which [`forall`] removes. Where it
 //! cannot and the havoc stands for a dropped assignment, the assignment is put back into the slice; that is sound in
 //! place, because a slice with more statements is infeasible too.
+//!
+//! Statements may come with one case of their terms chosen (see [`unwrap`](super::unwrap)); what the case requires becomes a
+//! conjunct of the precondition.
 
 use super::elim::forall;
 use super::graph::Path;
 use super::slice::{Reads, Slice};
+use super::unwrap::Cases;
 use crate::path::{PathFormula, Stmt};
 use crate::solver::{Limits, Solver};
 use crate::term::{SymId, TermId, Terms};
@@ -27,12 +31,19 @@ pub(crate) struct Backward<'a, 'q> {
     pub(crate) slice: Slice,
     pub(crate) solver: &'a mut dyn Solver,
     pub(crate) limits: &'a Limits,
+    cases: &'a Cases,
     reads: Reads,
 }
 
 impl<'a, 'q> Backward<'a, 'q> {
-    pub(crate) fn new(path: &'a Path<'q>, slice: Slice, solver: &'a mut dyn Solver, limits: &'a Limits) -> Self {
-        Backward { path, slice, solver, limits, reads: Reads::default() }
+    pub(crate) fn new(
+        path: &'a Path<'q>,
+        slice: Slice,
+        cases: &'a Cases,
+        solver: &'a mut dyn Solver,
+        limits: &'a Limits,
+    ) -> Self {
+        Backward { path, slice, solver, limits, cases, reads: Reads::default() }
     }
 
     /// The preconditions of `false` at the end, at the entry of each block; the first one is that of the path.
@@ -94,14 +105,20 @@ impl<'a, 'q> Backward<'a, 'q> {
             let needed = self.needed(terms, block, chain, post);
             let mut formula = PathFormula::empty();
             let mut havocked: Vec<(TermId, SymId, u32)> = Vec::new();
-            for &(edge, stmt) in needed.iter().rev() {
+            let mut required = Vec::new();
+            for &(edge, stmt, case) in needed.iter().rev() {
+                if case != TermId::TRUE {
+                    let case = formula.instantiate(terms, case);
+                    required.push(terms.implies(formula.pc, case));
+                }
                 formula.apply(terms, &stmt);
                 if let Stmt::Havoc(sym) = stmt {
                     havocked.push((formula.value(terms, sym), sym, edge));
                 }
             }
             let after = formula.instantiate(terms, post);
-            let mut pre = terms.implies(formula.pc, after);
+            required.push(terms.implies(formula.pc, after));
+            let mut pre = terms.and_all(&required);
             let mut put_back = false;
             // Later inputs first, as they are the inner ones.
             for &(instance, sym, edge) in havocked.iter().rev() {
@@ -120,13 +137,13 @@ impl<'a, 'q> Backward<'a, 'q> {
         }
     }
 
-    /// The statements of a chain that matter for `post`, last one first: assumptions of the slice, and what writes
-    /// variables that are read later.
-    fn needed(&mut self, terms: &Terms, block: usize, chain: &[u32], post: TermId) -> Vec<(u32, Stmt)> {
+    /// The statements of a chain that matter for `post` with what their case requires, last one first: assumptions of the
+    /// slice, and what writes variables that are read later.
+    fn needed(&mut self, terms: &Terms, block: usize, chain: &[u32], post: TermId) -> Vec<(u32, Stmt, TermId)> {
         let mut live: std::collections::BTreeSet<SymId> = self.reads.of(terms, post).iter().copied().collect();
         let mut needed = Vec::new();
         for &edge in chain.iter().rev() {
-            let stmt = self.slice.stmt(self.path, block, edge);
+            let (stmt, case) = self.cases.of(block, edge, self.slice.stmt(self.path, block, edge));
             match stmt {
                 Stmt::Skip => continue,
                 Stmt::Assume(cond) => live.extend(self.reads.of(terms, cond)),
@@ -142,7 +159,8 @@ impl<'a, 'q> Backward<'a, 'q> {
                     }
                 }
             }
-            needed.push((edge, stmt));
+            live.extend(self.reads.of(terms, case));
+            needed.push((edge, stmt, case));
         }
         needed
     }

@@ -106,6 +106,7 @@ fn itp_measure() {
 fn itp_profile() {
     use crate::itp::minimise::infeasible_slice;
     use crate::itp::polish::polish;
+    use crate::itp::unwrap::Cases;
     use crate::itp::wp::Backward;
     use crate::solver::{Solver, Z3Config, Z3Solver};
     let name = std::env::var("ITP_NAME").unwrap_or("states".to_owned());
@@ -129,7 +130,7 @@ fn itp_profile() {
         for attempts in [0, 20, 60, 200] {
             let slice = infeasible_slice(&mut terms, &mut solver, &path, attempts, &limits).expect("infeasible");
             lap(&format!("slice of {} with {attempts}", slice.len()), &solver);
-            let mut cuts = Backward::new(&path, slice, &mut solver, &limits).sequence(&mut terms).expect("wp");
+            let mut cuts = Backward::new(&path, slice, &Cases::default(), &mut solver, &limits).sequence(&mut terms).expect("wp");
             lap(&format!("wp of size {}", terms.size_of_all(&cuts)), &solver);
             cuts.remove(0);
             let mut task = Task::new(&mut terms, &mut solver, &path, &hints, &limits);
