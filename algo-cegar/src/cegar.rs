@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The CEGAR loop: explore until a target, let the refiner examine it, apply what it says, go on.
 //!
-//! Follows *A Unifying View*, Algorithm 4. A counterexample that is refuted again and again although no precision changes
-//! ends the loop: the same exploration would be repeated for ever.
+//! Follows *A Unifying View*, Algorithm 4. A path that is refuted again although no precision changed ends the loop (Wendler,
+//! section 5.1.2, saw Cartesian abstraction run for ever there).
 
 use std::rc::Rc;
 
@@ -12,6 +12,7 @@ use cpa_core::{
     Arg, ArgId, Assurance, Composite, Counterexample, Cx, Exploration, ForcedCovering, Outcome, Progress, Reason,
     Refinement, Refiner, Status, Step, Stop, Target, Verdict, run,
 };
+use rustc_hash::FxHashSet;
 
 use crate::check::{Believed, CexCheck};
 use crate::replay::replay;
@@ -44,8 +45,8 @@ pub struct Cegar {
     checks: Vec<Box<dyn CexCheck>>,
     assurance: Assurance,
     statistics: Statistics,
-    /// The path that was refuted last without any change, and how many times in a row.
-    stuck: Option<(Vec<Step>, u32)>,
+    /// The paths that were refuted without any change since something changed last.
+    stuck: FxHashSet<Vec<Step>>,
 }
 
 impl Cegar {
@@ -59,7 +60,7 @@ impl Cegar {
             checks: Vec::new(),
             assurance: Assurance::full(),
             statistics: Statistics::default(),
-            stuck: None,
+            stuck: FxHashSet::default(),
         }
     }
 
@@ -214,21 +215,18 @@ impl Cegar {
         Ok(())
     }
 
-    /// Ends the loop when the same path is refuted twice in a row without any change.
+    /// Ends the loop when the same path is refuted for the second time without any change. Other paths may come in between:
+    /// two that take turns would go on for ever as well.
     fn repeated(&mut self, steps: Vec<Step>, node: NodeId, changed: bool) -> Option<Verdict> {
         if changed {
-            self.stuck = None;
+            self.stuck.clear();
             return None;
         }
-        let times = match &self.stuck {
-            Some((path, times)) if *path == steps => times + 1,
-            _ => 1,
-        };
-        self.stuck = Some((steps, times));
-        (times >= 2).then(|| {
-            let detail = format!("the path to {} is refuted again and again without a new precision", self.place(node));
-            Verdict::Unknown(Reason::Imprecise(detail))
-        })
+        if self.stuck.insert(steps) {
+            return None;
+        }
+        let detail = format!("the path to {} is refuted again and again without a new precision", self.place(node));
+        Some(Verdict::Unknown(Reason::Imprecise(detail)))
     }
 
     /// A target is reached by a run of the program, says the refiner.

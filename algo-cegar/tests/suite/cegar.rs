@@ -8,7 +8,7 @@ use std::rc::Rc;
 use algo_cegar::{Believed, Cegar, CexCheck, Chain};
 use cfa::Program;
 use cpa_core::{
-    Arg, ArgId, Assurance, Budget, CancelToken, Counterexample, Cut, Cx, Dfs, Exploration, Handle, LoopBoundCpa,
+    Arg, ArgId, Assurance, Bfs, Budget, CancelToken, Counterexample, Cut, Cx, Dfs, Exploration, Handle, LoopBoundCpa,
     Progress, Reason, Refinement, Refiner, Remerge, ReversePostOrder, Stop, Strengthening, Verdict,
 };
 use expect_test::expect;
@@ -84,8 +84,8 @@ fn precisions_grow_until_the_target_is_gone() {
     assert_eq!(cegar.statistics().refinements, 2);
     assert_eq!(cegar.statistics().refuted, 2);
     expect![[r#"
-        a0 n0: n0, e0 -> a7
-        a7 n1: n1 | v0=3, e1 -> a8
+        a0 n0: n0 | v0=0 v1=0, e0 -> a7
+        a7 n1: n1 | v0=3 v1=0, e1 -> a8
         a8 n2: n2 | v0=3 v1=2, e3 -> a9
         a9 n4: n4 | v0=3 v1=2
     "#]]
@@ -165,6 +165,21 @@ fn the_same_path_refuted_twice_without_a_change_ends_the_loop() {
         .assert_eq(&cegar.run(&mut Cx::unlimited()).verdict().to_string());
     assert_eq!(cegar.statistics().refinements, 2);
     assert_eq!(cegar.statistics().unchanged, 2);
+}
+
+#[test]
+fn two_paths_that_take_turns_end_the_loop_too() {
+    let mut builder = Builder::new(3);
+    builder.edge(0, 1, Toy::Skip);
+    builder.edge(0, 2, Toy::Skip);
+    let mut setup = setup(&builder.build(), Mode::Separate, 1, &[1, 2]);
+    setup.cpa.cpa_mut(setup.known).tracked = BTreeSet::new();
+    // Breadth-first, the two targets below the entry take turns.
+    let exploration = Exploration::new(Box::new(Bfs::default()), Remerge::Prune);
+    let mut cegar = Cegar::new(setup.cpa, exploration, Box::new(Stubborn));
+    let outcome = cegar.run(&mut Cx::unlimited());
+    assert!(matches!(outcome.verdict(), Verdict::Unknown(Reason::Imprecise(_))), "{outcome:?}");
+    assert_eq!(cegar.statistics().refinements, 3);
 }
 
 #[test]

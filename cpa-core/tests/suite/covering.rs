@@ -96,7 +96,7 @@ fn a_cut_removes_what_the_subtree_covered_and_requeues_all_parents_with_the_prec
     assert!(exploration.cut(&setup.cpa, &cut));
     exploration.verify().unwrap();
     expect![[r#"
-        a0 n0: n0 | v1=0, e0 -> a1, e1 -> a2
+        a0 n0: n0 | v0=0 v1=0, e0 -> a1, e1 -> a2
         a1 n1: n1 | v1=0, waiting
         a2 n2: n2 | v1=0, waiting
     "#]]
@@ -107,7 +107,7 @@ fn a_cut_removes_what_the_subtree_covered_and_requeues_all_parents_with_the_prec
     finish(&mut setup, &mut exploration);
     // Only the left way assigns a constant; what n1 and n2 know about variable 0 is as before.
     expect![[r#"
-        a0 n0: n0 | v1=0, e0 -> a1, e1 -> a2
+        a0 n0: n0 | v0=0 v1=0, e0 -> a1, e1 -> a2
         a1 n1: n1 | v1=0, e2 -> a6
         a2 n2: n2 | v1=0, e3 -> a7
         a6 n3: n3 | v0=1 v1=0, e4 -> a8

@@ -2,12 +2,14 @@
 //! Laws of the components that follow the control flow, and of the composite.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::rc::Rc;
 
+use cfa::ExprId;
 use cpa_core::algorithm::never;
 use cpa_core::{
-    CallstackCpa, Composite, Cpa, Cx, Dfs, Exploration, LocationCpa, LoopBoundCpa, Merge, Precision, Remerge,
-    ReversePostOrder, State, Status, Step, Target, run,
+    At, CallstackCpa, Composite, Cpa, Cx, Dfs, Exploration, LocationCpa, LoopBoundCpa, Merge, Precision, Remerge,
+    ReversePostOrder, Siblings, State, Status, Step, Stop, Strengthened, Target, run,
 };
 use expect_test::expect;
 
@@ -216,4 +218,82 @@ fn run_reports_progress() {
     let mut exploration = Exploration::new(Box::new(Dfs::default()), Remerge::Prune);
     assert_eq!(run(&mut cx, &mut setup.cpa, &mut exploration, &mut never, None), Ok(Status::Finished));
     assert_eq!(*reports.borrow(), exploration.statistics().iterations / 1024);
+}
+
+/// Knows nothing by itself; asks its siblings about variable 0 and drops states where it is 3.
+struct Asker;
+
+#[derive(Clone, PartialEq, Debug)]
+struct Heard(Option<i128>, Option<(i128, i128)>, Option<bool>);
+
+impl fmt::Display for Heard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} {:?} {:?}", self.0, self.1, self.2)
+    }
+}
+
+impl Cpa for Asker {
+    type State = Heard;
+    type Precision = ();
+    fn name(&self) -> &'static str {
+        "asker"
+    }
+    fn initial(&mut self, _cx: &mut Cx) -> Result<(Heard, ()), Stop> {
+        Ok((Heard(None, None, None), ()))
+    }
+    fn transfer(&mut self, _cx: &mut Cx, _s: &Heard, _step: Step, _p: &()) -> Result<Vec<Heard>, Stop> {
+        Ok(vec![Heard(None, None, None)])
+    }
+    fn leq(&mut self, _cx: &mut Cx, lesser: &Heard, greater: &Heard) -> Result<bool, Stop> {
+        Ok(lesser == greater)
+    }
+    fn strengthen(
+        &mut self,
+        _cx: &mut Cx,
+        _s: &Heard,
+        siblings: &Siblings<'_>,
+        _at: &At,
+    ) -> Result<Strengthened<Heard>, Stop> {
+        let expr = ExprId::new(0);
+        Ok(match siblings.constant(expr) {
+            Some(3) => Strengthened::Bottom,
+            None => Strengthened::Unchanged,
+            known => Strengthened::Changed(Heard(known, siblings.interval(expr), siblings.truth(expr))),
+        })
+    }
+}
+
+#[test]
+fn components_ask_their_siblings_about_the_new_state() {
+    let mut builder = Builder::new(5);
+    for (node, toy) in [(1, Toy::Set(0, 2)), (2, Toy::Set(0, 3)), (3, Toy::Havoc(0)), (4, Toy::Skip)] {
+        builder.edge(0, node, toy);
+    }
+    let toys = builder.build();
+    // The one who asks comes first or last; it never asks itself.
+    for first in [true, false] {
+        let mut cpa = Composite::new(Rc::clone(&toys.program));
+        cpa.add(LocationCpa::new(Rc::clone(&toys.program), BTreeSet::new()));
+        if first {
+            cpa.add(Asker);
+        }
+        cpa.add(KnownCpa::new(&toys, Mode::Separate, 1));
+        if !first {
+            cpa.add(Asker);
+        }
+        let mut exploration = Exploration::new(Box::new(Dfs::default()), Remerge::Prune);
+        run(&mut Cx::unlimited(), &mut cpa, &mut exploration, &mut never, None).unwrap();
+        let states: Vec<String> = exploration.arg().ids().map(|id| exploration.arg().state(id).to_string()).collect();
+        let expected = [
+            ["n0", "v0=0", "None None None"],
+            ["n1", "v0=2", "Some(2) Some((2, 2)) Some(true)"],
+            ["n3", "", "None None None"],
+            ["n4", "v0=0", "Some(0) Some((0, 0)) Some(false)"],
+        ];
+        let join = |[location, known, heard]: [&str; 3]| {
+            let parts = if first { [location, heard, known] } else { [location, known, heard] };
+            parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" | ")
+        };
+        assert_eq!(states, expected.map(join));
+    }
 }

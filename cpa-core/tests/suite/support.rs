@@ -302,6 +302,12 @@ impl Cpa for KnownCpa {
         (self.mode == Mode::Flat).then(|| PartitionKey(values.fold(0, |key, value| key * 64 + value + 1)))
     }
 
+    /// In questions, expression `x<i>` means variable i.
+    fn ask(&self, state: &Known, question: Ask) -> Answer {
+        let (Ask::Constant(expr) | Ask::Interval(expr) | Ask::Truth(expr)) = question;
+        state.0.get(&expr.index()).map_or(Answer::Unknown, |&value| Answer::Constant(i128::from(value)))
+    }
+
     fn join_precision(&self, new: &BTreeSet<usize>, old: &BTreeSet<usize>) -> BTreeSet<usize> {
         new.union(old).copied().collect()
     }
@@ -355,12 +361,6 @@ impl Cpa for OnlyCoverableAt {
     }
     fn coverable(&self, state: &Somewhere) -> bool {
         self.nodes.contains(&state.0)
-    }
-    fn partition(&self, _state: &Somewhere) -> Option<PartitionKey> {
-        None
-    }
-    fn ask(&self, _state: &Somewhere, _question: Ask) -> Answer {
-        Answer::Unknown
     }
 }
 
