@@ -6,13 +6,18 @@
 //! part, at most one query more than there are such predicates), so the enumeration ranges over the others only. An empty
 //! precision gives true without a query, a target location asks for satisfiability only (*A Unifying View*, section
 //! 3.1.6). Results are kept: a block formula is a deterministic function of its statements, so the same block under the
-//! same abstraction and predicates is computed once.
+//! same abstraction and predicates is computed once; and the models of a block are kept, so that another abstraction of
+//! the same block, with more predicates or from another abstraction state, begins with those that are models again: they
+//! are evaluated, which costs far less than a solver call each.
+
+use std::collections::BTreeSet;
 
 use cpa_core::{Cx, Stop};
+use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
 use smt::path::PathFormula;
 use smt::solver::{CheckResult, Solver};
-use smt::{Sort, Term, TermId, Terms, Value};
+use smt::{Evaluator, Sort, SymId, Term, TermId, Terms, Value};
 
 use crate::manager::{Manager, limits, stop};
 use crate::precision::PredId;
@@ -25,14 +30,42 @@ enum Literal {
     Slot { slot: usize, negated: bool },
 }
 
+/// A full model of some query about a block: values of the instances that the query contained.
+pub(crate) type Model = FxHashMap<(SymId, u32), Value>;
+
+/// Models that are kept for each block.
+const MODELS_PER_BLOCK: usize = 4096;
+
 /// The answer to a query for a model.
 enum Answer {
-    /// The values of the slots.
-    Model(Vec<bool>),
+    /// There is one that adds to what was found.
+    Model,
     /// There is no model.
     Unsat,
     /// The solver gave no answer.
     Unknown,
+}
+
+/// The abstraction that is being computed.
+struct Query {
+    /// Evaluates the block's formula and the slots.
+    evaluator: Evaluator,
+    /// The symbols that name the slots.
+    names: Vec<TermId>,
+    /// The values of the slots in the models found.
+    found: IndexSet<Vec<bool>>,
+}
+
+impl Query {
+    /// Adds what an assignment says about the slots if it is a model of the block and says something new.
+    fn evaluate(&mut self, terms: &Terms, model: &Model) -> bool {
+        let values = self.evaluator.run(terms, &mut |symbol, index| {
+            model.get(&(symbol, index)).copied().unwrap_or_else(|| terms.default_value(symbol))
+        });
+        let Some(values) = values else { return false };
+        let holds = |value: &Value| matches!(value, Value::Bool(true));
+        holds(&values[0]) && self.found.insert(values[1..].iter().map(holds).collect())
+    }
 }
 
 impl Manager {
@@ -97,7 +130,7 @@ impl Manager {
         cx.check()?;
         let unanswered = self.stats.unanswered;
         self.solver.push();
-        let result = self.compute(cx, block, &key.1);
+        let result = self.compute(cx, path.pc, block, &key.1);
         self.solver.pop();
         let result = result?;
         if result.is_none() {
@@ -116,15 +149,27 @@ impl Manager {
     }
 
     /// Runs inside a scope of the solver.
-    fn compute(&mut self, cx: &mut Cx, block: TermId, values: &[(u32, TermId)]) -> Result<Option<RegionId>, Stop> {
-        let (literals, slots) = self.literals(values);
+    fn compute(
+        &mut self,
+        cx: &mut Cx,
+        pc: TermId,
+        block: TermId,
+        values: &[(u32, TermId)],
+    ) -> Result<Option<RegionId>, Stop> {
+        let (literals, slots, names) = self.literals(values);
         self.solver.assert(&self.terms, block);
-        let first = match self.model(cx, &slots)? {
-            Answer::Model(first) => first,
-            Answer::Unsat => return Ok(None),
-            Answer::Unknown => return Ok(Some(self.regions.constant(true))),
-        };
-        let constant = self.constant_slots(cx, &slots, &first)?;
+        let mut roots = vec![block];
+        roots.extend(&slots);
+        let mut query = Query { evaluator: Evaluator::new(&self.terms, &roots), names, found: IndexSet::default() };
+        self.recall(pc, &mut query);
+        if query.found.is_empty() {
+            match self.model(cx, pc, &mut query)? {
+                Answer::Model => {}
+                Answer::Unsat => return Ok(None),
+                Answer::Unknown => return Ok(Some(self.regions.constant(true))),
+            }
+        }
+        let constant = self.constant_slots(cx, pc, &mut query)?;
         let mut result = self.regions.constant(true);
         let mut open = Vec::new();
         for (&(number, _), literal) in values.iter().zip(&literals) {
@@ -144,18 +189,17 @@ impl Manager {
             return Ok(Some(result));
         }
         self.stats.enumerations += 1;
-        if let Some(region) = self.enumerate(cx, &slots, &constant, &open, first)? {
+        if let Some(region) = self.enumerate(cx, pc, &mut query, &open)? {
             result = self.regions.and(result, region).map_err(stop)?;
         }
         Ok(Some(result))
     }
 
-    /// The literals of the predicates over fresh Boolean symbols, one for each distinct value; their definitions are
-    /// asserted.
-    fn literals(&mut self, values: &[(u32, TermId)]) -> (Vec<Literal>, Vec<TermId>) {
+    /// The literals of the predicates, the distinct terms behind them, and fresh Boolean symbols that name these terms;
+    /// the definitions are asserted.
+    fn literals(&mut self, values: &[(u32, TermId)]) -> (Vec<Literal>, Vec<TermId>, Vec<TermId>) {
         let mut literals = Vec::with_capacity(values.len());
-        let mut slots: Vec<TermId> = Vec::new();
-        let mut known: FxHashMap<TermId, usize> = FxHashMap::default();
+        let mut slots: IndexSet<TermId> = IndexSet::new();
         for &(_, value) in values {
             let (positive, negated) = match *self.terms.get(value) {
                 Term::True => {
@@ -169,61 +213,89 @@ impl Manager {
                 Term::Not(inner) => (inner, true),
                 _ => (value, false),
             };
-            let slot = *known.entry(positive).or_insert_with(|| {
-                let symbol = self.terms.symbol(&format!("predicate!{}", slots.len()), Sort::Bool);
-                let name = self.terms.var(symbol, 0);
-                let definition = self.terms.iff(name, positive);
-                self.solver.assert(&self.terms, definition);
-                slots.push(name);
-                slots.len() - 1
-            });
+            let (slot, _) = slots.insert_full(positive);
             literals.push(Literal::Slot { slot, negated });
         }
-        (literals, slots)
+        let mut names = Vec::with_capacity(slots.len());
+        for (slot, &term) in slots.iter().enumerate() {
+            let symbol = self.terms.symbol(&format!("predicate!{slot}"), Sort::Bool);
+            let name = self.terms.var(symbol, 0);
+            let definition = self.terms.iff(name, term);
+            self.solver.assert(&self.terms, definition);
+            names.push(name);
+        }
+        (literals, slots.into_iter().collect(), names)
     }
 
-    /// The values of the slots in some model of what is asserted.
-    fn model(&mut self, cx: &mut Cx, slots: &[TermId]) -> Result<Answer, Stop> {
+    /// Takes over the kept models of the block that are models of this query too.
+    fn recall(&mut self, pc: TermId, query: &mut Query) {
+        let Some(kept) = self.models.get(&pc) else { return };
+        for model in kept {
+            self.stats.recalled += u64::from(query.evaluate(&self.terms, model));
+        }
+    }
+
+    /// Asks for a model of what is asserted and adds what it says about the slots to `query.found`.
+    fn model(&mut self, cx: &mut Cx, pc: TermId, query: &mut Query) -> Result<Answer, Stop> {
         cx.check()?;
         self.stats.checks += 1;
-        Ok(match self.solver.check(&self.terms, &[], &limits(cx)) {
-            CheckResult::Sat(model) => Answer::Model(
-                slots.iter().map(|&slot| matches!(model.eval(&self.terms, slot), Some(Value::Bool(true)))).collect(),
-            ),
-            CheckResult::Unsat(_) => Answer::Unsat,
-            CheckResult::Unknown(_) => {
-                self.stats.unanswered += 1;
-                Answer::Unknown
-            }
-        })
-    }
-
-    /// For each slot its value if it is the same in all models. Asks for a model that differs from the first one in some
-    /// slot that was constant so far, until there is none.
-    fn constant_slots(&mut self, cx: &mut Cx, slots: &[TermId], first: &[bool]) -> Result<Vec<Option<bool>>, Stop> {
-        let mut constant: Vec<Option<bool>> = first.iter().copied().map(Some).collect();
-        self.solver.push();
-        let outcome = loop {
-            let mut differs = Terms::fls();
-            for (&slot, value) in slots.iter().zip(&constant) {
-                if let Some(value) = value {
-                    let other = if *value { self.terms.not(slot) } else { slot };
-                    differs = self.terms.or(differs, other);
-                }
-            }
-            if let Term::False = self.terms.get(differs) {
-                break Ok(());
-            }
-            self.solver.assert(&self.terms, differs);
-            match self.model(cx, slots) {
-                Err(error) => break Err(error),
-                Ok(Answer::Model(model)) => {
-                    for (known, value) in constant.iter_mut().zip(model) {
-                        if *known != Some(value) {
-                            *known = None;
-                        }
+        let mut model = Model::default();
+        match self.solver.check(&self.terms, &[], &limits(cx)) {
+            CheckResult::Sat(found) => {
+                for (symbol, index) in query.evaluator.instances(&self.terms) {
+                    if let Some(value) = found.value(&self.terms, symbol, index) {
+                        model.insert((symbol, index), value);
                     }
                 }
+            }
+            CheckResult::Unsat(_) => return Ok(Answer::Unsat),
+            CheckResult::Unknown(_) => {
+                self.stats.unanswered += 1;
+                return Ok(Answer::Unknown);
+            }
+        }
+        // A model that says nothing new, because it cannot be evaluated in 128 bits, would be found again for ever.
+        if !query.evaluate(&self.terms, &model) {
+            self.stats.unanswered += 1;
+            return Ok(Answer::Unknown);
+        }
+        self.stats.models += 1;
+        let kept = self.models.entry(pc).or_default();
+        if kept.len() < MODELS_PER_BLOCK {
+            kept.push(model);
+        }
+        Ok(Answer::Model)
+    }
+
+    /// For each slot its value if it is the same in all models. Asks for a model that differs from the known ones in some
+    /// slot that is constant so far, until there is none.
+    fn constant_slots(&mut self, cx: &mut Cx, pc: TermId, query: &mut Query) -> Result<Vec<Option<bool>>, Stop> {
+        let mut constant: Vec<Option<bool>> = query.found[0].iter().copied().map(Some).collect();
+        let mut next = 1;
+        self.solver.push();
+        let outcome = loop {
+            for values in &query.found[next..] {
+                for (known, value) in constant.iter_mut().zip(values) {
+                    if *known != Some(*value) {
+                        *known = None;
+                    }
+                }
+            }
+            next = query.found.len();
+            let mut others = Vec::new();
+            for (&name, value) in query.names.iter().zip(&constant) {
+                if let Some(value) = value {
+                    others.push(if *value { self.terms.not(name) } else { name });
+                }
+            }
+            if others.is_empty() {
+                break Ok(());
+            }
+            let differs = self.terms.or_all(&others);
+            self.solver.assert(&self.terms, differs);
+            match self.model(cx, pc, query) {
+                Err(error) => break Err(error),
+                Ok(Answer::Model) => {}
                 Ok(Answer::Unsat) => break Ok(()),
                 Ok(Answer::Unknown) => {
                     // Nothing is known of the slots that were left.
@@ -236,36 +308,45 @@ impl Manager {
         outcome.map(|()| constant)
     }
 
-    /// All-SAT over the open slots with blocking clauses; none if the solver left a query unanswered.
+    /// All-SAT over the open predicates with blocking clauses; none if the solver left a query unanswered.
     fn enumerate(
         &mut self,
         cx: &mut Cx,
-        slots: &[TermId],
-        constant: &[Option<bool>],
+        pc: TermId,
+        query: &mut Query,
         open: &[(u32, Literal)],
-        first: Vec<bool>,
     ) -> Result<Option<RegionId>, Stop> {
+        let slots: BTreeSet<usize> = open
+            .iter()
+            .map(|&(_, literal)| match literal {
+                Literal::Slot { slot, .. } => slot,
+                Literal::Constant(_) => unreachable!("constants are not open"),
+            })
+            .collect();
         let mut result = self.regions.constant(false);
-        let mut model = first;
+        let mut next = 0;
         loop {
-            self.stats.models += 1;
-            let mut cube = self.regions.constant(true);
-            for &(number, literal) in open {
-                let Literal::Slot { slot, negated } = literal else { unreachable!("constants are not open") };
-                let literal = self.literal(number, model[slot] != negated)?;
-                cube = self.regions.and(cube, literal).map_err(stop)?;
-            }
-            result = self.regions.or(result, cube).map_err(stop)?;
-            let mut blocking = Terms::fls();
-            for (slot, &name) in slots.iter().enumerate() {
-                if constant[slot].is_none() {
-                    let other = if model[slot] { self.terms.not(name) } else { name };
-                    blocking = self.terms.or(blocking, other);
+            while let Some(values) = query.found.get_index(next) {
+                next += 1;
+                let mut cube = self.regions.constant(true);
+                for &(number, literal) in open {
+                    let Literal::Slot { slot, negated } = literal else { continue };
+                    let positive = self.regions.var(number).map_err(stop)?;
+                    let literal =
+                        if values[slot] != negated { positive } else { self.regions.not(positive).map_err(stop)? };
+                    cube = self.regions.and(cube, literal).map_err(stop)?;
                 }
+                result = self.regions.or(result, cube).map_err(stop)?;
+                let mut others = Vec::with_capacity(slots.len());
+                for &slot in &slots {
+                    let name = query.names[slot];
+                    others.push(if values[slot] { self.terms.not(name) } else { name });
+                }
+                let blocking = self.terms.or_all(&others);
+                self.solver.assert(&self.terms, blocking);
             }
-            self.solver.assert(&self.terms, blocking);
-            match self.model(cx, slots)? {
-                Answer::Model(next) => model = next,
+            match self.model(cx, pc, query)? {
+                Answer::Model => {}
                 Answer::Unsat => return Ok(Some(result)),
                 Answer::Unknown => return Ok(None),
             }

@@ -18,7 +18,7 @@ use smt::path::PathFormula;
 
 use crate::block::{BlockEnd, BlockOperator};
 use crate::manager::Manager;
-use crate::precision::{PredId, Precision};
+use crate::precision::{Precision, PredId};
 use crate::region::RegionId;
 
 /// An abstract state of the Predicate CPA.
@@ -65,7 +65,11 @@ impl PartialEq for PredicateState {
 
 impl fmt::Display for PredicateState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.abstraction { write!(f, "abstraction {}", self.block) } else { write!(f, "block {}+{}", self.block, self.length) }
+        if self.abstraction {
+            write!(f, "abstraction {}", self.block)
+        } else {
+            write!(f, "block {}+{}", self.block, self.length)
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use smt::solver::{Limits, Solver, Z3Config, Z3Solver};
 use smt::{TermId, Terms};
 
+use crate::abstraction::Model;
 use crate::encode::{Encoder, Encoding, Inexact};
 use crate::precision::Predicates;
 use crate::region::{self, Library, OutOfNodes, RegionId, RegionNode, Regions};
@@ -27,6 +28,8 @@ pub struct Manager {
     pub(crate) regions: Box<dyn Regions>,
     pub(crate) solver: Z3Solver,
     pub(crate) abstractions: FxHashMap<(TermId, Vec<(u32, TermId)>), Option<RegionId>>,
+    /// Models of blocks by path condition.
+    pub(crate) models: FxHashMap<TermId, Vec<Model>>,
     pub(crate) feasible: FxHashMap<TermId, bool>,
     region_terms: FxHashMap<RegionId, TermId>,
 }
@@ -37,14 +40,16 @@ impl Manager {
         let mut terms = Terms::new();
         let mut encoder = Encoder::new(Rc::clone(program), encoding);
         encoder.check_program(&mut terms)?;
+        let config = Z3Config { logic: Some(encoding.logic()), ..Z3Config::default() };
         Ok(Self {
             terms,
             encoder,
             predicates: Predicates::default(),
             stats: Statistics::default(),
             regions: region::new_manager(library),
-            solver: Z3Solver::new(&Z3Config::default()),
+            solver: Z3Solver::new(&config),
             abstractions: FxHashMap::default(),
+            models: FxHashMap::default(),
             feasible: FxHashMap::default(),
             region_terms: FxHashMap::default(),
         })

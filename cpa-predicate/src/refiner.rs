@@ -20,7 +20,7 @@ use smt::path::Stmt;
 
 use crate::cpa::PredicateCpa;
 use crate::manager::{Manager, limits};
-use crate::precision::{PredId, Precision};
+use crate::precision::{Precision, PredId};
 
 /// What the refiner does with interpolants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -240,9 +240,7 @@ impl Refiner for PredicateRefiner {
         let result = self.portfolio.borrow_mut().solve(&mut manager.terms, &query, &hints, &limits(cx));
         cx.check()?;
         match result {
-            PathResult::Feasible(witness) => {
-                Ok(Refinement::Feasible(self.counterexample(manager, &blocks, &witness)))
-            }
+            PathResult::Feasible(witness) => Ok(Refinement::Feasible(self.counterexample(manager, &blocks, &witness))),
             PathResult::Infeasible(sequence) => {
                 if cuts.is_empty() {
                     // One block from the root to the target: the query at its end was not answered then, but is now.

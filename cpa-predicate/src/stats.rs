@@ -22,8 +22,10 @@ pub struct Statistics {
     pub result_false: u64,
     /// Solver checks for abstractions.
     pub checks: u64,
-    /// Models enumerated.
+    /// Models found by the solver.
     pub models: u64,
+    /// Kept models of a block that were models again.
+    pub recalled: u64,
     /// Abstractions that enumerated models.
     pub enumerations: u64,
     /// Queries that the solver could not answer; the result was over-approximated.
@@ -69,6 +71,7 @@ impl Statistics {
             ("Number of satisfiability checks", self.checks.to_string()),
             ("Number of coverage checks", self.coverage_checks.to_string()),
             ("Number of models for allsat", self.models.to_string()),
+            ("Number of models recalled", self.recalled.to_string()),
             ("Avg number of models for allsat", average(self.models, self.enumerations)),
             ("Queries without answer", self.unanswered.to_string()),
         ]

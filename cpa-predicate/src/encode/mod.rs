@@ -19,6 +19,7 @@ use cfa::ir::{Expr, ExprKind, IntTy, Op};
 use cpa_core::Step;
 use rustc_hash::FxHashMap;
 use smt::path::Stmt;
+use smt::solver::Z3Logic;
 use smt::{Sort, SymId, TermId, Terms, Value};
 use thiserror::Error;
 
@@ -30,6 +31,16 @@ pub enum Encoding {
     Bitvector,
     /// Integers with ranges, wrap-around modelled; linear programs only.
     Integer,
+}
+
+impl Encoding {
+    /// The logic of all formulas.
+    pub fn logic(self) -> Z3Logic {
+        match self {
+            Encoding::Bitvector => Z3Logic::QfBv,
+            Encoding::Integer => Z3Logic::QfLia,
+        }
+    }
 }
 
 /// An expression that the integer encoding cannot represent exactly.

@@ -175,9 +175,7 @@ impl<L: BddLibrary> Regions for Interned<L> {
 
     fn node(&mut self, f: RegionId) -> RegionNode {
         match self.library.decision(self.get(f)) {
-            Some((var, high, low)) => {
-                RegionNode::Decision { var, high: self.intern(high), low: self.intern(low) }
-            }
+            Some((var, high, low)) => RegionNode::Decision { var, high: self.intern(high), low: self.intern(low) },
             None => RegionNode::Constant(*self.get(f) == self.library.constant(true)),
         }
     }

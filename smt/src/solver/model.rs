@@ -38,7 +38,7 @@ impl<'s> Model<'s> {
         let value = terms.try_eval(t, &mut |sym, index| {
             self.value(terms, sym, index).unwrap_or_else(|| {
                 expressible = false;
-                default_value(terms, sym)
+                terms.default_value(sym)
             })
         });
         if expressible { value } else { None }
@@ -53,18 +53,21 @@ impl<'s> Model<'s> {
     pub fn value(&self, terms: &Terms, sym: SymId, index: u32) -> Option<Value> {
         *self.cache.borrow_mut().entry((sym, index)).or_insert_with(|| {
             let found = self.source.value(terms, sym, index).ok()?;
-            Some(found.unwrap_or_else(|| default_value(terms, sym)))
+            Some(found.unwrap_or_else(|| terms.default_value(sym)))
         })
     }
 }
 
-fn default_value(terms: &Terms, sym: SymId) -> Value {
-    match terms.symbol_sort(sym) {
-        Sort::Bool => Value::Bool(false),
-        Sort::Bv(width) => Value::Bv { width, bits: 0 },
-        Sort::Int => {
-            let (lo, hi) = terms.symbol_bounds(sym).unwrap_or((0, 0));
-            Value::Int(0.clamp(lo, hi.max(lo)))
+impl Terms {
+    /// The value of an instance that a model leaves open: false, zero, or the number of the bounds closest to zero.
+    pub fn default_value(&self, sym: SymId) -> Value {
+        match self.symbol_sort(sym) {
+            Sort::Bool => Value::Bool(false),
+            Sort::Bv(width) => Value::Bv { width, bits: 0 },
+            Sort::Int => {
+                let (lo, hi) = self.symbol_bounds(sym).unwrap_or((0, 0));
+                Value::Int(0.clamp(lo, hi.max(lo)))
+            }
         }
     }
 }

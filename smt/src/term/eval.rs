@@ -8,6 +8,41 @@ use super::node::Term;
 use super::semantics;
 use super::store::Terms;
 
+/// Evaluates the same terms under many assignments: the order of evaluation is computed once.
+pub struct Evaluator {
+    order: Vec<TermId>,
+    positions: FxHashMap<TermId, u32>,
+    roots: Vec<TermId>,
+    values: Vec<Value>,
+}
+
+impl Evaluator {
+    /// An evaluator of the given terms.
+    pub fn new(terms: &Terms, roots: &[TermId]) -> Self {
+        let order = terms.post_order(roots, |_| false);
+        let positions = order.iter().zip(0..).map(|(&t, position)| (t, position)).collect();
+        Evaluator { order, positions, roots: roots.to_vec(), values: Vec::new() }
+    }
+
+    /// The values of the terms where `f` gives the values of the instances, as in [`Terms::try_eval`]; None if some integer
+    /// result does not fit into 128 bits.
+    pub fn run(&mut self, terms: &Terms, f: &mut dyn FnMut(SymId, u32) -> Value) -> Option<Vec<Value>> {
+        let mut exact = true;
+        self.values.clear();
+        for &t in &self.order {
+            let (positions, values) = (&self.positions, &self.values);
+            let value = terms.eval_node(t, &|operand| values[positions[&operand] as usize], f, &mut exact);
+            self.values.push(value);
+        }
+        exact.then(|| self.roots.iter().map(|root| self.values[self.positions[root] as usize]).collect())
+    }
+
+    /// The instances of symbols that the terms contain.
+    pub fn instances<'a>(&'a self, terms: &'a Terms) -> impl Iterator<Item = (SymId, u32)> + 'a {
+        self.order.iter().filter_map(|&t| terms.as_var(t))
+    }
+}
+
 impl Terms {
     /// The value of a term where `f` gives the values of the instances. `f` must give values of the right sort.
     ///
@@ -26,7 +61,7 @@ impl Terms {
         let mut memo = FxHashMap::default();
         let mut exact = true;
         for s in self.post_order(&[t], |_| false) {
-            let v = self.eval_node(s, &memo, f, &mut exact);
+            let v = self.eval_node(s, &|operand| memo[&operand], f, &mut exact);
             memo.insert(s, v);
         }
         (memo[&t], exact)
@@ -35,19 +70,19 @@ impl Terms {
     fn eval_node(
         &self,
         t: TermId,
-        memo: &FxHashMap<TermId, Value>,
+        memo: &impl Fn(TermId) -> Value,
         f: &mut dyn FnMut(SymId, u32) -> Value,
         exact: &mut bool,
     ) -> Value {
-        let truth = |t: &TermId| match memo[t] {
+        let truth = |t: &TermId| match memo(*t) {
             Value::Bool(b) => b,
             Value::Bv { .. } | Value::Int(_) => panic!("constructors guarantee a Boolean operand"),
         };
-        let bits = |t: &TermId| match memo[t] {
+        let bits = |t: &TermId| match memo(*t) {
             Value::Bv { bits, .. } => bits,
             Value::Bool(_) | Value::Int(_) => panic!("constructors guarantee a bit-vector operand"),
         };
-        let int = |t: &TermId| match memo[t] {
+        let int = |t: &TermId| match memo(*t) {
             Value::Int(v) => v,
             Value::Bool(_) | Value::Bv { .. } => panic!("constructors guarantee an integer operand"),
         };
@@ -69,8 +104,8 @@ impl Terms {
             Term::Not(a) => Value::Bool(!truth(a)),
             Term::And(xs) => Value::Bool(xs.iter().all(truth)),
             Term::Or(xs) => Value::Bool(xs.iter().any(truth)),
-            Term::Ite(c, a, b) => memo[if truth(c) { a } else { b }],
-            Term::Eq(a, b) => Value::Bool(memo[a] == memo[b]),
+            Term::Ite(c, a, b) => memo(if truth(c) { *a } else { *b }),
+            Term::Eq(a, b) => Value::Bool(memo(*a) == memo(*b)),
             Term::BvUn(op, a) => bv(self.width(t), semantics::bv_un(*op, self.width(t), bits(a))),
             Term::BvBin(op, a, b) => bv(self.width(t), semantics::bv_bin(*op, self.width(t), bits(a), bits(b))),
             Term::BvCmp(op, a, b) => Value::Bool(semantics::bv_cmp(*op, self.width(*a), bits(a), bits(b))),

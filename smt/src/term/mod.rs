@@ -30,6 +30,7 @@ mod tests;
 mod traverse;
 
 pub use display::Infix;
+pub use eval::Evaluator;
 pub(crate) use identity::StoreId;
 pub use ids::{Sort, SymId, TermId, Value};
 pub use node::{BvBin, BvCmp, BvUn, Term};

@@ -48,10 +48,10 @@ pub(super) fn text(s: Z3_string) -> String {
 
 /// A parameter of a solver, tactic or fixed-point engine.
 #[derive(Clone, Debug)]
-pub(super) enum Param {
-    Bool(&'static str, bool),
-    Uint(&'static str, u32),
-    Symbol(&'static str, &'static str),
+pub(super) enum Param<'a> {
+    Bool(&'a str, bool),
+    Uint(&'a str, u32),
+    Symbol(&'a str, &'a str),
 }
 
 /// A context. Everything made in it must be released before it is dropped.
@@ -151,7 +151,7 @@ impl Context {
     /// Calls `f` with a parameter set.
     pub(super) fn with_params<T>(
         &self,
-        params: &[Param],
+        params: &[Param<'_>],
         f: impl FnOnce(Z3_params) -> Result<T, Error>,
     ) -> Result<T, Error> {
         // SAFETY: the parameter set is referenced while it is used.

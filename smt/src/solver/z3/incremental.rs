@@ -41,6 +41,8 @@ pub struct Z3Config {
     pub core_minimize: bool,
     /// Seed of the random choices in the search.
     pub seed: u32,
+    /// Further parameters of Z3's solver, such as `("arith.solver", "2")`, for experiments.
+    pub params: Vec<(String, String)>,
 }
 
 /// An incremental Z3 solver in a context of its own.
@@ -197,6 +199,13 @@ fn new_solver(context: &Context, config: &Z3Config) -> Result<Z3_solver, Error> 
     let mut params = vec![Param::Uint("random_seed", config.seed)];
     if config.core_minimize {
         params.push(Param::Bool("core.minimize", true));
+    }
+    for (name, value) in &config.params {
+        params.push(match (value.parse(), value.parse()) {
+            (Ok(b), _) => Param::Bool(name, b),
+            (_, Ok(n)) => Param::Uint(name, n),
+            (Err(_), Err(_)) => Param::Symbol(name, value),
+        });
     }
     context.with_params(&params, |set| {
         // SAFETY: solver and parameters are alive.
