@@ -95,7 +95,9 @@ fn unsupported(program: &Program) -> Vec<String> {
         for edge in &program.node(node).leaving {
             let edge = program.edge(*edge);
             match &edge.op {
-                Op::Unsupported { construct } => found.push(format!("{} at {}", construct, program.location(edge.span))),
+                Op::Unsupported { construct } => {
+                    found.push(format!("{} at {}", construct, program.location(edge.span)))
+                }
                 Op::Call { callee, .. } if !entered.contains(callee) => {
                     entered.push(*callee);
                     todo.push(program.func(*callee).body.expect("called functions have bodies").entry);

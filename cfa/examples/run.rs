@@ -68,9 +68,7 @@ impl<'p> Run<'p> {
     fn get(&self, var: VarId) -> i128 {
         match self.program.var(var).scope {
             Scope::Global => self.globals[var.index()],
-            Scope::Local(_) => {
-                self.frames.last().expect("a frame").values.get(&var).copied().unwrap_or(0)
-            }
+            Scope::Local(_) => self.frames.last().expect("a frame").values.get(&var).copied().unwrap_or(0),
         }
     }
 

@@ -66,7 +66,7 @@ pub(crate) enum Expr<'a> {
     Comma(Vec<ExprRef>),
     Call(ExprRef, Vec<ExprRef>),
     Cast(TypeName<'a>, ExprRef),
-    SizeofExpr(ExprRef),
+    SizeofValue(ExprRef),
     SizeofType(TypeName<'a>),
     AlignofType(TypeName<'a>),
     Index(ExprRef, ExprRef),

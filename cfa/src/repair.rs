@@ -174,8 +174,10 @@ impl<'t> Checker<'_, 't> {
             }
             "function_declarator" => {
                 let mut cursor = node.walk();
-                if let Some(extra) =
-                    node.named_children(&mut cursor).skip(2).find(|c| matches!(c.kind(), "identifier" | "call_expression"))
+                if let Some(extra) = node
+                    .named_children(&mut cursor)
+                    .skip(2)
+                    .find(|c| matches!(c.kind(), "identifier" | "call_expression"))
                 {
                     let name = self.name(extra).to_owned();
                     return self.refuse(
@@ -241,18 +243,8 @@ impl<'t> Checker<'_, 't> {
         let mut cursor = node.walk();
         let declarators: Vec<_> = node.children_by_field_name("declarator", &mut cursor).collect();
         for mut declarator in declarators {
-            loop {
-                let inner = declarator.child_by_field_name("declarator").or_else(|| {
-                    let mut cursor = declarator.walk();
-                    let inner = (declarator.kind() == "parenthesized_declarator")
-                        .then(|| declarator.named_children(&mut cursor).last())
-                        .flatten();
-                    inner
-                });
-                match inner {
-                    Some(inner) => declarator = inner,
-                    None => break,
-                }
+            while let Some(inner) = inner_declarator(declarator) {
+                declarator = inner;
             }
             let name = self.name(declarator).to_owned();
             self.typedefs.insert(name);
@@ -271,7 +263,9 @@ impl<'t> Checker<'_, 't> {
             );
         }
         let of_builtin = kind == "argument_list"
-            && self.grandparent().is_some_and(|call| call.kind() == "call_expression" && self.name(call).starts_with("__builtin_"));
+            && self
+                .grandparent()
+                .is_some_and(|call| call.kind() == "call_expression" && self.name(call).starts_with("__builtin_"));
         if of_builtin {
             return Ok(());
         }
@@ -295,7 +289,8 @@ impl<'t> Checker<'_, 't> {
             && let Some(above) = self.grandparent()
         {
             let is_cast = above.kind() == "cast_expression";
-            let product = parent.child_by_field_name("declarator").is_some_and(|d| d.kind() == "abstract_pointer_declarator");
+            let product =
+                parent.child_by_field_name("declarator").is_some_and(|d| d.kind() == "abstract_pointer_declarator");
             if product && (is_cast || above.kind() == "sizeof_expression") {
                 // `(a * (b))`: an operand of `*` is promoted anyway, so a sign changes nothing.
                 return self.edit(node, start, start, "+");
@@ -347,12 +342,27 @@ impl<'t> Checker<'_, 't> {
     /// A case label as an unbraced branch: tree-sitter puts all statements up to the next label below the branch.
     fn case_as_branch(&mut self, node: Node<'t>) -> Result<(), Refusal> {
         let Some(parent) = self.parent() else { return Ok(()) };
-        let branch =
-            matches!(parent.kind(), "if_statement" | "else_clause" | "while_statement" | "do_statement" | "for_statement");
+        let branch = matches!(
+            parent.kind(),
+            "if_statement" | "else_clause" | "while_statement" | "do_statement" | "for_statement"
+        );
         let nested = parent.kind() == "labeled_statement";
         if branch || nested {
-            return self.refuse(node, "a case label as an unbraced branch or behind a label".into(), "put braces around");
+            return self.refuse(
+                node,
+                "a case label as an unbraced branch or behind a label".into(),
+                "put braces around",
+            );
         }
         Ok(())
     }
+}
+
+/// The declarator that is modified by this one.
+fn inner_declarator(declarator: Node<'_>) -> Option<Node<'_>> {
+    if declarator.kind() == "parenthesized_declarator" {
+        let last = declarator.named_child_count().checked_sub(1)?;
+        return declarator.named_child(u32::try_from(last).ok()?);
+    }
+    declarator.child_by_field_name("declarator")
 }

@@ -5,22 +5,21 @@
 use tree_sitter::Node;
 
 use crate::ast::{
-    Ast, Binary, Decl, Declarator, Expr, ExprRef, Field, Item, Param, Range, Stmt, StmtRef, Storage, TypeName, TypeSpec,
-    Unary,
+    Ast, Binary, Decl, Declarator, Expr, ExprRef, Field, Item, Param, Range, Stmt, StmtRef, Storage, TypeName,
+    TypeSpec, Unary,
 };
 use crate::parse::Parsed;
 use crate::prepass::Refusal;
 use crate::text::{Text, identifier_at};
 
 pub(crate) fn build<'a>(parsed: &Parsed, source: &'a str) -> Result<Ast<'a>, Refusal> {
-    let mut builder =
-        Builder {
-            ast: Ast::default(),
-            text: &parsed.text,
-            source,
-            layout: &parsed.layout_attributes,
-            packed_from: parsed.packed_from,
-        };
+    let mut builder = Builder {
+        ast: Ast::default(),
+        text: &parsed.text,
+        source,
+        layout: &parsed.layout_attributes,
+        packed_from: parsed.packed_from,
+    };
     let root = parsed.tree.root_node();
     let mut cursor = root.walk();
     for node in root.named_children(&mut cursor) {
@@ -491,7 +490,7 @@ impl<'a> Builder<'a, '_> {
             }
             "sizeof_expression" => match field(node, "type") {
                 Some(ty) => Expr::SizeofType(self.type_name(ty)?),
-                None => Expr::SizeofExpr(self.expr(self.required(node, "value")?)?),
+                None => Expr::SizeofValue(self.expr(self.required(node, "value")?)?),
             },
             "alignof_expression" => Expr::AlignofType(self.type_name(self.required(node, "type")?)?),
             "subscript_expression" => {
@@ -523,8 +522,10 @@ impl<'a> Builder<'a, '_> {
         let prefix = operator.start_byte() < target.start_byte();
         let mut above = Vec::new();
         if !prefix {
-            while matches!(target.kind(), "unary_expression" | "pointer_expression" | "sizeof_expression" | "cast_expression")
-            {
+            while matches!(
+                target.kind(),
+                "unary_expression" | "pointer_expression" | "sizeof_expression" | "cast_expression"
+            ) {
                 let below = match target.kind() {
                     "unary_expression" | "pointer_expression" => self.required(target, "argument")?,
                     _ => return self.refuse(target, "a postfix operator behind a cast or sizeof"),

@@ -179,7 +179,9 @@ pub(crate) fn named_type(name: &str, machine: MachineModel) -> Option<Type> {
         "__int128" | "__int128_t" | "__uint128_t" => Type::Unknown("128-bit integer"),
         "_Float32" => Type::Float(4, 4),
         "__builtin_va_list" => Type::Unknown("variable argument list"),
-        _ if name.starts_with("_Float") || name.starts_with("__float") => Type::Unknown("extended floating-point value"),
+        _ if name.starts_with("_Float") || name.starts_with("__float") => {
+            Type::Unknown("extended floating-point value")
+        }
         "typeof" | "__typeof" | "__typeof__" => Type::Unknown("value of a typeof type"),
         _ => return None,
     })

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::ast::{Expr, ExprRef, Range};
-use crate::ids::{FuncId, NodeId};
+use crate::ids::{ExprId, FuncId, NodeId};
 use crate::ir::{HavocOrigin, IntTy, Op};
 use crate::types::{MachineModel, Type, int};
 
@@ -117,19 +117,16 @@ impl<'a> Lower<'a> {
             return self.convert(value, &long, range);
         }
         if name == "assert" && args.len() == 1 {
-            return self.assertion(args[0], range);
+            return self.assertion(func, args[0], range);
         }
         if name == "__VERIFIER_assume" && args.len() == 1 {
-            return self.assumption(args[0], range);
+            return self.assumption(func, args[0], range);
         }
         if name.starts_with("__builtin_va_") || matches!(name, "__builtin_types_compatible_p" | "_Static_assert") {
             return self.refused(format!("call of '{name}'"), range);
         }
-        let params = func.map(|func| self.signatures[func.index()].params.clone()).unwrap_or_default();
-        // Only functions that are known to ignore their arguments get here without needing values.
         let nondet = name.strip_prefix("__VERIFIER_nondet_").or_else(|| name.strip_prefix("nondet_"));
         self.arguments(args, &[], range);
-        let _ = params;
         self.call_site(name, range);
         if ENDING.contains(&name) {
             self.cur = self.fresh();
@@ -183,10 +180,19 @@ impl<'a> Lower<'a> {
         Val::Int(self.exprs.cast(truth, storage), ty)
     }
 
-    fn assumption(&mut self, cond: ExprRef, range: Range) -> Val {
+    /// The truth of an argument as the function sees it: a declared parameter may be narrower than the argument.
+    fn truth_argument(&mut self, func: Option<FuncId>, arg: ExprRef, range: Range) -> ExprId {
+        let mut value = self.value(arg);
+        let param = func.and_then(|func| self.signatures[func.index()].params.first().cloned());
+        if let Some(ty) = param.filter(|ty| ty.storage().is_some()) {
+            value = self.convert(value, &ty, range);
+        }
+        self.integer(value, range).0
+    }
+
+    fn assumption(&mut self, func: Option<FuncId>, cond: ExprRef, range: Range) -> Val {
         // The argument is evaluated before the call.
-        let value = self.value(cond);
-        let (cond, _) = self.integer(value, range);
+        let cond = self.truth_argument(func, cond, range);
         self.call_site("__VERIFIER_assume", range);
         let (yes, no) = (self.fresh(), self.fresh());
         self.assume(cond, yes, no, range);
@@ -194,9 +200,10 @@ impl<'a> Lower<'a> {
         Val::Void
     }
 
-    fn assertion(&mut self, cond: ExprRef, range: Range) -> Val {
+    fn assertion(&mut self, func: Option<FuncId>, cond: ExprRef, range: Range) -> Val {
+        let cond = self.truth_argument(func, cond, range);
         let (yes, no) = (self.fresh(), self.fresh());
-        self.branch(cond, yes, no);
+        self.assume(cond, yes, no, range);
         self.cur = no;
         self.call_site("__assert_fail", range);
         self.cur = yes;

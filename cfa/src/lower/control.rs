@@ -53,7 +53,11 @@ impl<'a> Lower<'a> {
         let mut operand = first;
         while let Some(next) = rest.pop() {
             let more = self.fresh();
-            if is_and { self.branch(operand, more, no) } else { self.branch(operand, yes, more) }
+            if is_and {
+                self.branch(operand, more, no)
+            } else {
+                self.branch(operand, yes, more)
+            }
             self.cur = more;
             operand = next;
         }

@@ -9,7 +9,7 @@ use crate::ir::{HavocOrigin, IntTy, Op, Scope as VarScope};
 use crate::literals::string_size;
 use crate::types::{FunctionType, Record, Type, int, keyword_type, named_type};
 
-use super::{Binding, Init, Lower, Tag, Val};
+use super::{Binding, Init, Lower, Rank, Tag, Val};
 
 impl<'a> Lower<'a> {
     /// A declaration at file scope.
@@ -59,23 +59,25 @@ impl<'a> Lower<'a> {
     /// Records the initial value of an object with static storage.
     fn static_init(&mut self, var: VarId, ty: &Type, is_extern: bool, init: Option<ExprRef>, range: Range) {
         let span = self.span(range);
-        let known = self.init_of.get(&var).copied();
-        let value = match init {
-            None if is_extern || known.is_some() => return,
+        let (rank, op) = match init {
+            // Another file would say more; without it the value can be anything.
+            None if is_extern => (Rank::Declared, Op::Havoc { var, origin: HavocOrigin::Uninitialised }),
             None => {
-                let storage = self.vars[var.index()].ty;
-                Ok(self.exprs.constant(storage, 0))
+                let value = self.exprs.constant(self.vars[var.index()].ty, 0);
+                (Rank::Tentative, Op::Assign { var, value })
             }
-            Some(init) => self.static_value(init, ty),
+            Some(init) => match self.static_value(init, ty) {
+                Ok(value) => (Rank::Explicit, Op::Assign { var, value }),
+                Err(construct) => (Rank::Explicit, Op::Unsupported { construct }),
+            },
         };
-        match known {
-            Some(at) if !self.inits[at].explicit => {
-                self.inits[at] = Init { var, value, explicit: init.is_some(), span };
-            }
-            Some(_) => {}
+        let init = Init { op, rank, span };
+        match self.init_of.get(&var) {
+            Some(at) if self.inits[*at].rank >= rank => {}
+            Some(at) => self.inits[*at] = init,
             None => {
                 self.init_of.insert(var, self.inits.len());
-                self.inits.push(Init { var, value, explicit: init.is_some(), span });
+                self.inits.push(init);
             }
         }
     }
@@ -192,7 +194,9 @@ impl<'a> Lower<'a> {
     /// The type of declaration specifiers. Records and enumerations are declared on the way.
     pub(super) fn spec_type(&mut self, spec: &'a TypeSpec<'a>) -> Type {
         match spec {
-            TypeSpec::Words(words) => keyword_type(words, self.machine).unwrap_or(Type::Unknown("value of an unknown type")),
+            TypeSpec::Words(words) => {
+                keyword_type(words, self.machine).unwrap_or(Type::Unknown("value of an unknown type"))
+            }
             TypeSpec::Name(name) => match self.lookup(name) {
                 Some(Binding::Typedef(ty)) => ty.clone(),
                 _ => named_type(name, self.machine).unwrap_or(Type::Unknown("value of an unknown type")),

@@ -48,7 +48,7 @@ impl<'a> Lower<'a> {
                 let value = self.value(*arg);
                 self.convert(value, &to, range)
             }
-            Expr::SizeofExpr(arg) => {
+            Expr::SizeofValue(arg) => {
                 let ty = self.type_of(*arg);
                 self.sizeof(&ty, range)
             }
@@ -106,10 +106,81 @@ impl<'a> Lower<'a> {
                     self.value(at);
                 }
             }
+            Expr::Binary(op @ (Binary::And | Binary::Or), left, right) => {
+                self.discard_logical(*op == Binary::And, *left, *right, self.expr_range(at));
+            }
+            Expr::Cond(cond, Some(yes), no) => self.discard_conditional(*cond, *yes, *no, self.expr_range(at)),
+            Expr::Call(..) => {
+                if let Val::Int(expr, _) = self.value(at)
+                    && let Some(edge) = self.last_result(expr)
+                    && let Op::Call { result, .. } = &mut self.graph.edges[edge].op
+                {
+                    *result = None;
+                    self.forget_temporary();
+                }
+            }
             _ => {
                 self.value(at);
             }
         }
+    }
+
+    /// `left && right;` as a statement.
+    fn discard_logical(&mut self, is_and: bool, left: ExprRef, right: ExprRef, range: Range) {
+        let value = self.value(left);
+        let before = self.cur;
+        let start = self.fresh();
+        self.cur = start;
+        self.discard(right);
+        let end = std::mem::replace(&mut self.cur, before);
+        if end == start {
+            return;
+        }
+        let (left, _) = self.integer(value, range);
+        let after = self.fresh();
+        let (yes, no) = if is_and { (start, after) } else { (after, start) };
+        self.assume(left, yes, no, range);
+        self.edge(end, after, Op::Skip, range);
+        self.cur = after;
+    }
+
+    /// `cond ? yes : no;` as a statement.
+    fn discard_conditional(&mut self, cond: ExprRef, yes: ExprRef, no: ExprRef, range: Range) {
+        let before = self.cur;
+        let (yes_start, no_start) = (self.fresh(), self.fresh());
+        self.cur = yes_start;
+        self.discard(yes);
+        let yes_end = std::mem::replace(&mut self.cur, no_start);
+        self.discard(no);
+        let no_end = std::mem::replace(&mut self.cur, before);
+        if yes_start == yes_end && no_start == no_end {
+            self.discard(cond);
+            return;
+        }
+        self.branch(cond, yes_start, no_start);
+        let after = self.fresh();
+        self.edge(yes_end, after, Op::Skip, range);
+        self.edge(no_end, after, Op::Skip, range);
+        self.cur = after;
+    }
+
+    /// The edge that has just put its result into the temporary that `value` reads, if nothing else can read it.
+    fn last_result(&self, value: ExprId) -> Option<usize> {
+        let crate::ir::ExprKind::Var(temporary) = self.exprs.get(value).kind else { return None };
+        let last = self.graph.edges.last().filter(|edge| edge.dst == self.cur)?;
+        let target = match &last.op {
+            Op::Havoc { var, .. } => *var,
+            Op::Call { result: Some(result), .. } => *result,
+            _ => return None,
+        };
+        let newest = temporary.index() + 1 == self.vars.len() && self.vars[temporary.index()].temporary;
+        (newest && target == temporary).then_some(self.graph.edges.len() - 1)
+    }
+
+    fn forget_temporary(&mut self) {
+        let gone = self.vars.pop().expect("the temporary is the last variable");
+        self.var_names.remove(&*gone.name);
+        self.cx.temporaries -= 1;
     }
 
     pub(super) fn constant(&mut self, value: i128, ty: Type) -> Val {
@@ -472,25 +543,18 @@ impl<'a> Lower<'a> {
     }
 
     fn redirect(&mut self, var: VarId, value: ExprId, range: Range) -> bool {
-        let crate::ir::ExprKind::Var(temporary) = self.exprs.get(value).kind else { return false };
-        let fits = self.vars[temporary.index()].ty == self.vars[var.index()].ty
-            && self.vars[temporary.index()].temporary
-            && temporary.index() + 1 == self.vars.len();
-        let span = self.span(range);
-        let Some(edge) = self.graph.edges.last_mut().filter(|edge| fits && edge.dst == self.cur) else { return false };
-        let target = match &mut edge.op {
-            Op::Havoc { var, .. } => var,
-            Op::Call { result: Some(result), .. } => result,
-            _ => return false,
-        };
-        if *target != temporary {
+        let Some(edge) = self.last_result(value) else { return false };
+        if self.exprs.ty(value) != self.vars[var.index()].ty {
             return false;
         }
-        *target = var;
+        let span = self.span(range);
+        let edge = &mut self.graph.edges[edge];
+        match &mut edge.op {
+            Op::Havoc { var: target, .. } | Op::Call { result: Some(target), .. } => *target = var,
+            _ => unreachable!("only these have results"),
+        }
         edge.span = span;
-        let gone = self.vars.pop().expect("the temporary is the last variable");
-        self.var_names.remove(&*gone.name);
-        self.cx.temporaries -= 1;
+        self.forget_temporary();
         true
     }
 

@@ -90,12 +90,21 @@ struct Pending<'a> {
     range: Range,
 }
 
+/// How an object with static storage starts.
 struct Init {
-    var: VarId,
-    /// The value, or the construct that is not supported.
-    value: Result<ExprId, Arc<str>>,
-    explicit: bool,
+    op: Op,
+    rank: Rank,
     span: Span,
+}
+
+/// Which declaration of an object says how it starts: the greatest one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// `extern` without a definition.
+    Declared,
+    /// A definition without initialiser.
+    Tentative,
+    Explicit,
 }
 
 struct Label {
@@ -331,7 +340,13 @@ impl<'a> Lower<'a> {
                         return Err((name_range.0, format!("a second definition of '{name}'"), advice));
                     }
                     self.define_function(func, &ty, params, (range.0, range.1));
-                    pending.push(Pending { func, file: self.file, params: params.to_vec(), body: *body, range: *range });
+                    pending.push(Pending {
+                        func,
+                        file: self.file,
+                        params: params.to_vec(),
+                        body: *body,
+                        range: *range,
+                    });
                 }
             }
         }
@@ -351,9 +366,10 @@ impl<'a> Lower<'a> {
             });
             vars.push(var);
         }
-        let ret = ty.ret.storage().map(|storage| {
-            self.new_var(&format!("{name}::__ret"), storage, VarScope::Local(func), true)
-        });
+        let ret = ty
+            .ret
+            .storage()
+            .map(|storage| self.new_var(&format!("{name}::__ret"), storage, VarScope::Local(func), true));
         let function = &mut self.funcs[func.index()];
         function.params = vars.iter().flatten().copied().collect();
         function.ret = ret;
@@ -426,13 +442,7 @@ impl<'a> Lower<'a> {
         let mut ops: Vec<(Op, Span)> = Vec::new();
         let mut inits = std::mem::take(&mut self.inits);
         inits.sort_by_key(|init| (init.span.file, init.span.start));
-        for Init { var, value, span, .. } in inits {
-            let op = match value {
-                Ok(value) => Op::Assign { var, value },
-                Err(construct) => Op::Unsupported { construct },
-            };
-            ops.push((op, span));
-        }
+        ops.extend(inits.into_iter().map(|init| (init.op, init.span)));
         let function = &self.funcs[main.index()];
         for var in &function.params {
             ops.push((Op::Havoc { var: *var, origin: HavocOrigin::Uninitialised }, function.span));

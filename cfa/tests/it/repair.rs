@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What tree-sitter-c reads differently from C: every shape that is known, with the value that C gives it.
+
+use cfa::{MachineModel, Op};
+
+use crate::{load, try_load};
+
+/// The value that `main` returns after straight-line code over constants.
+fn result(text: &str) -> i128 {
+    let program = try_load(text, MachineModel::Ilp32).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let mut values = std::collections::BTreeMap::new();
+    let mut node = program.entry;
+    while let Some(edge) = program.node(node).leaving.first() {
+        let mut edge = program.edge(*edge);
+        let eval = |expr, values: &std::collections::BTreeMap<_, _>| {
+            cfa::eval(&program.exprs, expr, &mut |var| values[&var]).expect("it is defined")
+        };
+        match &edge.op {
+            Op::Assign { var, value } => {
+                let value = eval(*value, &values);
+                values.insert(*var, value);
+            }
+            Op::Assume { cond, .. } if eval(*cond, &values) == 0 => edge = program.edge(program.node(node).leaving[1]),
+            Op::Assume { .. } | Op::Skip => {}
+            op => panic!("{}", program.display_op(op)),
+        }
+        node = edge.dst;
+    }
+    values[&program.func(program.main).ret.expect("main returns a value")]
+}
+
+fn expr(expr: &str) -> i128 {
+    result(&format!(
+        "typedef unsigned char byte; typedef signed char S; typedef struct {{ int a, b, c; }} big;
+         int main(void) {{ int a = 7, b = 3, c = 2, d = 1, x = 300; return {expr}; }}"
+    ))
+}
+
+#[test]
+fn types_in_parentheses() {
+    assert_eq!(expr("sizeof(byte)"), 1);
+    assert_eq!(expr("sizeof(S)"), 1);
+    assert_eq!(expr("sizeof(big)"), 12);
+    assert_eq!(expr("sizeof(S) + 1"), 2);
+    assert_eq!(expr("(byte)(x)"), 44);
+    assert_eq!(expr("(S)(x)"), 44);
+    assert_eq!(expr("(byte)(x, a)"), 7);
+    assert_eq!(expr("(byte)-1"), 255);
+    assert_eq!(expr("(byte )-x"), 212);
+    assert_eq!(expr("(S)-a"), -7);
+    assert_eq!(expr("(byte)+x"), 44);
+    assert_eq!(expr("a + (byte)-x"), 219);
+    assert_eq!(expr("(byte)-x + a"), 219);
+    assert_eq!(expr("(byte)~a"), 248);
+    assert_eq!(expr("sizeof(_Bool) + (_Bool)(x)"), 2);
+    assert_eq!(expr("(_Bool)-1"), 1);
+    assert_eq!(expr("-(S)(a)*(byte)(c)"), -14);
+}
+
+#[test]
+fn names_in_parentheses() {
+    assert_eq!(expr("(a)+(b)*(c)"), 13);
+    assert_eq!(expr("(a)-(b)*(c)-(d)"), 0);
+    assert_eq!(expr("(a)-(b)"), 4);
+    assert_eq!(expr("(a)-1"), 6);
+    assert_eq!(expr("(a) & (b)*(c)"), 6);
+    assert_eq!(expr("(a)*(b)"), 21);
+    assert_eq!(expr("((a))+(b)"), 10);
+    assert_eq!(expr("(a*(b))-(c)"), 19);
+    assert_eq!(expr("(a)&(b)"), 3);
+    assert_eq!(expr("((a)&&(b))+(c)"), 3);
+    assert_eq!(expr("sizeof(a)-1"), 3);
+    assert_eq!(expr("sizeof (a) * 2"), 8);
+}
+
+#[test]
+fn calls_and_subscripts_in_parentheses() {
+    let text = "int f(int a, int b) { return a + b; } int a[3];
+        int main(void) { int c = 2, d = 3; return sizeof(a[0]) + (c)*(d); }";
+    assert_eq!(result(text), 10);
+    let program = load(
+        "int f(int a, int b) { return a + b; } int main(void) { int c = 6, d = 3; c = (f(1, 2)) & (c)*d; return c; }",
+    );
+    assert!(program.dump().contains("main::c = main::__tmp1 & main::c * main::d"), "{}", program.dump());
+}
+
+#[test]
+fn casts_below_sizeof() {
+    assert_eq!(expr("sizeof(int)+0x10"), 20);
+    assert_eq!(expr("sizeof(int)-1"), 3);
+    assert_eq!(expr("sizeof(int)*2"), 8);
+    assert_eq!(expr("1+sizeof(big)-1"), 12);
+}
+
+#[test]
+fn signs_belong_to_operators() {
+    assert_eq!(expr("-1"), -1);
+    assert_eq!(expr("a -1"), 6);
+    assert_eq!(expr("a-1-1"), 5);
+    assert_eq!(expr("a- -1"), 8);
+    assert_eq!(expr("-1u > 0"), 1);
+    assert_eq!(expr("-2147483648 < 0"), 1);
+    assert_eq!(expr("- 0x1"), -1);
+    assert_eq!(expr("+1"), 1);
+    assert_eq!(expr("2*-1"), -2);
+}
+
+#[test]
+fn postfix_binds_tighter_than_unary() {
+    assert_eq!(expr("-x++"), -300);
+    assert_eq!(expr("!x--"), 0);
+    assert_eq!(expr("~a++ + 0"), -8);
+    assert_eq!(expr("- -a++"), 7);
+    assert_eq!(expr("(byte)x++"), 44);
+    assert_eq!(expr("-x++ + x"), 1);
+}
+
+#[test]
+fn statements_that_look_like_declarations() {
+    let text =
+        "typedef int T; int main(void) { int a = 2, b = 3; a * b; T (c); c = 4; T (*fp)(int); T d = a * c; return d; }";
+    assert_eq!(result(&text.replace("T (c);", "T (c) = 0;")), 8);
+}
+
+#[test]
+fn spellings_of_gnu_and_keyword_nodes() {
+    let text = "typedef enum { false, true } bool; enum { FALSE = 0, TRUE = 1 };
+        extern __inline__ int f(const char *__restrict s, ...) __attribute__((__nothrow__, format(printf, 1, 2))) __asm__(\"g\");
+        static __inline int g(void) { return 1; }
+        # 1 \"x.h\" 1 3
+        #pragma omp parallel
+        void * __attribute__((__cdecl__)) malloc (unsigned size); // comment ' here
+        int main(void) { __signed__ char a = 5; __const int b = true + TRUE /* \" */; bool c = false;
+            typeof(a) d; __typeof__(int) e; if (c) goto end; return __extension__ (a + b); end: }";
+    assert_eq!(result(&text.replace("typeof(a) d; __typeof__(int) e; ", "")), 7);
+    load(text);
+}
+
+#[test]
+fn a_line_continues() {
+    assert_eq!(result("int main(void) { int \\\n a = 1; // b \\\n a = 2;\n return a; }"), 1);
+}
+
+#[test]
+fn spans_survive_longer_texts() {
+    let program =
+        load("typedef char S;\nint main(void) {\n  int x = sizeof(S) + sizeof(S);\n  x = x + 1;\n  return x;\n}\n");
+    let places: Vec<String> = program.edges.iter().map(|edge| program.location(edge.span).to_string()).collect();
+    assert_eq!(places, ["t.c:3:7", "t.c:4:3", "t.c:5:3"]);
+    assert_eq!(program.text(program.edges[1].span), "x = x + 1");
+}
