@@ -170,11 +170,22 @@ impl<'a> Lower<'a> {
         self.cx.alive = self.cx.declared(var);
         match init {
             Some(init) => {
+                if self.mentions(init, name) {
+                    // `int x = x;`: the new variable has no value yet.
+                    self.emit(Op::Havoc { var, origin: HavocOrigin::Uninitialised }, range);
+                }
                 let value = self.initial_value(init, &ty);
                 self.store(var, value, range);
             }
             None => self.emit(Op::Havoc { var, origin: HavocOrigin::Uninitialised }, range),
         }
+    }
+
+    /// Whether the text of an expression contains a name; also true for a member or a string of that name.
+    fn mentions(&self, at: ExprRef, name: &str) -> bool {
+        let (start, end) = self.expr_range(at);
+        let text = &self.sources[self.file].text[start as usize..end as usize];
+        text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '$').any(|word| word == name)
     }
 
     /// An array without a length takes it from its initialiser where that is plain to see.

@@ -26,6 +26,26 @@ fn declarations() {
 }
 
 #[test]
+fn variables_in_their_own_initialiser() {
+    check_body("while (y) { int x = x + 1; y = x; } int z = sizeof(z);", expect![[r#"
+        main(): n7 .. n15
+          n4 -> n5: x = ?
+          n5 -> n6: y = ?
+          n6 -> n7: z = ?
+          n7 -> n8: skip
+          n8: loop
+          n8 -> n9: [y != 0]
+          n8 -> n12: [y == 0]
+          n9 -> n10: x = ?
+          n10 -> n11: x = x + 1
+          n11 -> n8: y = x
+          n12 -> n13: z = ?
+          n13 -> n14: z = 4
+          n14 -> n15: __ret = 0
+    "#]]);
+}
+
+#[test]
 fn uninitialised_in_a_loop() {
     check_body(
         "while (x) { int a; y = a; }",
