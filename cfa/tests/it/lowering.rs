@@ -27,7 +27,9 @@ fn declarations() {
 
 #[test]
 fn variables_in_their_own_initialiser() {
-    check_body("while (y) { int x = x + 1; y = x; } int z = sizeof(z);", expect![[r#"
+    check_body(
+        "while (y) { int x = x + 1; y = x; } int z = sizeof(z);",
+        expect![[r#"
         main(): n7 .. n15
           n4 -> n5: x = ?
           n5 -> n6: y = ?
@@ -42,7 +44,8 @@ fn variables_in_their_own_initialiser() {
           n12 -> n13: z = ?
           n13 -> n14: z = 4
           n14 -> n15: __ret = 0
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
