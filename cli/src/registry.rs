@@ -43,10 +43,8 @@ impl Analysis {
             }
         };
         let manager = Rc::new(RefCell::new(manager));
-        let portfolio = Rc::new(RefCell::new(Portfolio::new(PortfolioConfig {
-            engines: engines(&config.engines)?,
-            ..PortfolioConfig::default()
-        })));
+        let settings = PortfolioConfig { engines: engines(&config.engines)?, ..PortfolioConfig::default() };
+        let portfolio = Rc::new(RefCell::new(Portfolio::new(settings)));
         let block = BlockOptions {
             at_loops: config.blk_at_loops,
             at_functions: config.blk_at_functions,

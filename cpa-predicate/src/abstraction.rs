@@ -48,8 +48,10 @@ enum Answer {
 
 /// The abstraction that is being computed.
 struct Query {
-    /// Evaluates the block's formula and the slots.
+    /// Evaluates the abstraction at the start of the block, and the slots.
     evaluator: Evaluator,
+    /// All instances in the query, the block's formula included.
+    instances: Vec<(SymId, u32)>,
     /// The symbols that name the slots.
     names: Vec<TermId>,
     /// The values of the slots in the models found.
@@ -57,7 +59,8 @@ struct Query {
 }
 
 impl Query {
-    /// Adds what an assignment says about the slots if it is a model of the block and says something new.
+    /// Adds what a model of the block's path condition says about the slots if the abstraction at the start holds in it,
+    /// and if it says something new.
     fn evaluate(&mut self, terms: &Terms, model: &Model) -> bool {
         let values = self.evaluator.run(terms, &mut |symbol, index| {
             model.get(&(symbol, index)).copied().unwrap_or_else(|| terms.default_value(symbol))
@@ -72,7 +75,8 @@ impl Manager {
     /// Whether the block can be passed from a state of `region`; a query without answer counts as "it can".
     pub fn feasible(&mut self, cx: &mut Cx, region: RegionId, path: &PathFormula) -> Result<bool, Stop> {
         self.stats.false_precision += 1;
-        let block = self.block_term(region, path);
+        let start = self.region_term(region);
+        let block = self.terms.and(start, path.pc);
         if let Term::False = self.terms.get(block) {
             return Ok(false);
         }
@@ -114,7 +118,8 @@ impl Manager {
             self.stats.empty_precision += 1;
             return Ok(Some(self.regions.constant(true)));
         }
-        let block = self.block_term(region, path);
+        let start = self.region_term(region);
+        let block = self.terms.and(start, path.pc);
         let values: Vec<(u32, TermId)> = predicates
             .iter()
             .map(|&p| {
@@ -130,7 +135,7 @@ impl Manager {
         cx.check()?;
         let unanswered = self.stats.unanswered;
         self.solver.push();
-        let result = self.compute(cx, path.pc, block, &key.1);
+        let result = self.compute(cx, (start, path.pc, block), &key.1);
         self.solver.pop();
         let result = result?;
         if result.is_none() {
@@ -143,24 +148,25 @@ impl Manager {
         Ok(result)
     }
 
-    fn block_term(&mut self, region: RegionId, path: &PathFormula) -> TermId {
-        let start = self.region_term(region);
-        self.terms.and(start, path.pc)
-    }
-
     /// Runs inside a scope of the solver.
     fn compute(
         &mut self,
         cx: &mut Cx,
-        pc: TermId,
-        block: TermId,
+        (start, pc, block): (TermId, TermId, TermId),
         values: &[(u32, TermId)],
     ) -> Result<Option<RegionId>, Stop> {
         let (literals, slots, names) = self.literals(values);
         self.solver.assert(&self.terms, block);
-        let mut roots = vec![block];
+        let mut roots = vec![start];
         roots.extend(&slots);
-        let mut query = Query { evaluator: Evaluator::new(&self.terms, &roots), names, found: IndexSet::default() };
+        let mut contained = slots;
+        contained.push(block);
+        let mut query = Query {
+            evaluator: Evaluator::new(&self.terms, &roots),
+            instances: self.terms.symbols_of_all(&contained).into_iter().collect(),
+            names,
+            found: IndexSet::default(),
+        };
         self.recall(pc, &mut query);
         if query.found.is_empty() {
             match self.model(cx, pc, &mut query)? {
@@ -242,7 +248,7 @@ impl Manager {
         let mut model = Model::default();
         match self.solver.check(&self.terms, &[], &limits(cx)) {
             CheckResult::Sat(found) => {
-                for (symbol, index) in query.evaluator.instances(&self.terms) {
+                for &(symbol, index) in &query.instances {
                     if let Some(value) = found.value(&self.terms, symbol, index) {
                         model.insert((symbol, index), value);
                     }

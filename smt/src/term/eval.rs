@@ -36,11 +36,6 @@ impl Evaluator {
         }
         exact.then(|| self.roots.iter().map(|root| self.values[self.positions[root] as usize]).collect())
     }
-
-    /// The instances of symbols that the terms contain.
-    pub fn instances<'a>(&'a self, terms: &'a Terms) -> impl Iterator<Item = (SymId, u32)> + 'a {
-        self.order.iter().filter_map(|&t| terms.as_var(t))
-    }
 }
 
 impl Terms {
