@@ -34,14 +34,14 @@ pub(crate) fn equations(terms: &mut Terms, variables: &[SymId], states: &[State]
         let rows: Option<Vec<Vec<i128>>> = states
             .iter()
             .map(|state| {
-                // The constant comes last, so that variables are expressed by others and by it.
+                // The constant comes first, so that variables are expressed by it and by variables before them.
                 let values = syms.iter().map(|sym| state.get(sym)?.as_signed());
-                values.chain([Some(1)]).collect()
+                std::iter::once(Some(1)).chain(values).collect()
             })
             .collect();
         let Some(basis) = rows.and_then(|rows| null_space(rows, syms.len() + 1)) else { continue };
         for coefficients in basis {
-            if coefficients[..syms.len()].iter().all(|c| c.abs() <= MAX_COEFFICIENT) {
+            if coefficients[1..].iter().all(|c| c.abs() <= MAX_COEFFICIENT) {
                 found.push(equation(terms, sort, &syms, &coefficients));
             }
         }
@@ -49,10 +49,10 @@ pub(crate) fn equations(terms: &mut Terms, variables: &[SymId], states: &[State]
     found
 }
 
-/// `sum of coefficient * variable + last coefficient = 0`
+/// `first coefficient + sum of coefficient * variable = 0`
 fn equation(terms: &mut Terms, sort: Sort, syms: &[SymId], coefficients: &[i128]) -> TermId {
     let mut sides = [Vec::new(), Vec::new()];
-    let (&constant, factors) = coefficients.split_last().expect("the constant has a coefficient");
+    let (&constant, factors) = coefficients.split_first().expect("the constant has a coefficient");
     for (&sym, &k) in syms.iter().zip(factors) {
         if k != 0 {
             let x = terms.var(sym, 0);
@@ -140,10 +140,10 @@ mod tests {
 
     #[test]
     fn itp_null_space_is_orthogonal() {
-        // x, y, z, 1 with y = 2x + 1 and z = 5.
-        let rows = vec![vec![1, 3, 5, 1], vec![2, 5, 5, 1], vec![7, 15, 5, 1]];
+        // 1, x, y, z with y = 2x + 1 and z = 5.
+        let rows = vec![vec![1, 1, 3, 5], vec![1, 2, 5, 5], vec![1, 7, 15, 5]];
         let basis = null_space(rows.clone(), 4).expect("small numbers");
-        assert_eq!(basis, vec![vec![0, 0, 1, -5], vec![2, -1, 0, 1]]);
+        assert_eq!(basis, vec![vec![1, 2, -1, 0], vec![5, 0, 0, -1]]);
         assert_eq!(null_space(vec![vec![i128::MAX, 1], vec![1, i128::MAX]], 2), None);
         assert_eq!(null_space(Vec::new(), 1), Some(vec![vec![1]]));
     }

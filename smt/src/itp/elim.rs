@@ -8,7 +8,7 @@
 //! which `v` is compared, and their neighbours, before plain values.
 //!
 //! The quantifier is pushed inwards first: conjuncts are treated one by one, and disjuncts without `v` stay outside.
-//! Complete for few shapes only; gives up after [`MAX_INSTANCES`] instances.
+//! Complete for few shapes only; gives up after a number of instances.
 
 use std::collections::BTreeMap;
 
@@ -16,15 +16,16 @@ use crate::solver::{CheckResult, Limits, Solver};
 use crate::term::{BvBin, Sort, SymId, Term, TermId, Terms, Value};
 
 /// More instances than this make formulas that nobody would want.
-const MAX_INSTANCES: usize = 10;
+pub(crate) const MAX_INSTANCES: usize = 10;
 
 /// A formula without `var` (an instance of a symbol) that is equivalent to `forall var. formula`; `None` when none is found
-/// quickly. Bounds of the symbol restrict the quantifier.
+/// with `max_instances` instances. Bounds of the symbol restrict the quantifier.
 pub(crate) fn forall(
     terms: &mut Terms,
     solver: &mut dyn Solver,
     var: TermId,
     formula: TermId,
+    max_instances: usize,
     limits: &Limits,
 ) -> Option<TermId> {
     let &Term::Var { sym, index } = terms.get(var) else { panic!("only instances of symbols are eliminated") };
@@ -44,7 +45,7 @@ pub(crate) fn forall(
         let (inside, outside): (Vec<_>, Vec<_>) = disjuncts.into_iter().partition(|&d| occurs(terms, (sym, index), d));
         let body = terms.or_all(&inside);
         let without =
-            if inside.is_empty() { TermId::FALSE } else { instances(terms, solver, (sym, index), body, limits)? };
+            if inside.is_empty() { TermId::FALSE } else { instances(terms, solver, (sym, index), body, max_instances, limits)? };
         let rest = terms.or_all(&outside);
         results.push(terms.or(without, rest));
     }
@@ -65,6 +66,7 @@ fn instances(
     solver: &mut dyn Solver,
     var: (SymId, u32),
     body: TermId,
+    max_instances: usize,
     limits: &Limits,
 ) -> Option<TermId> {
     if terms.symbol_sort(var.0) == Sort::Bool {
@@ -78,7 +80,7 @@ fn instances(
     let mut found = None;
     solver.push();
     solver.assert(terms, violated);
-    for _ in 0..MAX_INSTANCES {
+    for _ in 0..=max_instances {
         let model: BTreeMap<(SymId, u32), Value> = match solver.check(terms, &[], limits) {
             CheckResult::Unsat(_) => {
                 found = Some(chosen);

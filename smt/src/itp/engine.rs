@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The interface between the portfolio and its engines.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::graph::Path;
@@ -20,8 +21,10 @@ pub struct Task<'a> {
     pub path: &'a Path<'a>,
     /// What the caller knows.
     pub hints: &'a Hints,
-    /// Limits of each solver call.
+    /// Limits of the solver calls on which the answer depends.
     pub limits: &'a Limits,
+    /// Limits of the solver calls that only improve an answer.
+    pub attempt: &'a Limits,
     /// What engines leave for those after them.
     pub(crate) found: Found,
 }
@@ -34,8 +37,16 @@ impl<'a> Task<'a> {
         path: &'a Path<'a>,
         hints: &'a Hints,
         limits: &'a Limits,
+        attempt: &'a Limits,
     ) -> Self {
-        Task { terms, solver, path, hints, limits, found: Found::default() }
+        Task { terms, solver, path, hints, limits, attempt, found: Found::default() }
+    }
+}
+
+impl Task<'_> {
+    /// The predicates that the caller tracks at a cut.
+    pub(crate) fn known(&self, cut: usize) -> BTreeSet<TermId> {
+        self.hints.cuts.get(cut).map(|hint| hint.known.iter().copied().collect()).unwrap_or_default()
     }
 }
 

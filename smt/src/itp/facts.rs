@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::engine::Task;
 use super::hoare::OpenBlock;
-use super::polish::{needed, worst_first};
-use crate::term::TermId;
+use super::polish::{atom, needed, worst_first};
+use crate::term::{Term, TermId, Terms};
 
 /// A sequence of conjunctions of the candidates given for each cut. `attempts` limits the calls that minimise one cut.
 pub(crate) fn conjunctive(
@@ -22,24 +22,25 @@ pub(crate) fn conjunctive(
     attempts: usize,
 ) -> Option<Vec<TermId>> {
     let last = task.path.len() - 1;
-    let kept = loop {
+    let mut kept = loop {
         let kept = forward(task, &candidates);
         if !uniform || !intersect(task, &kept, &mut candidates) {
             break kept;
         }
     };
+    if uniform {
+        for facts in &mut kept {
+            drop_weaker(task.terms, facts);
+        }
+    }
     let mut cuts = vec![TermId::TRUE; last];
     let mut goal = TermId::FALSE;
     for block in (0..=last).rev() {
         let mut before = if block == 0 { Vec::new() } else { kept[block - 1].clone() };
-        if let Some(hint) = block.checked_sub(1).and_then(|cut| task.hints.cuts.get(cut)) {
-            let known: BTreeSet<TermId> = hint.known.iter().copied().collect();
-            worst_first(task.terms, &mut before, &known);
-        } else {
-            worst_first(task.terms, &mut before, &BTreeSet::new());
-        }
+        let known = block.checked_sub(1).map(|cut| task.known(cut)).unwrap_or_default();
+        worst_first(task.terms, &mut before, &known);
         let formula = task.path.formulas[block].as_ref();
-        let mut open = OpenBlock::new(task.terms, task.solver, formula, task.limits);
+        let mut open = OpenBlock::new(task.terms, task.solver, formula, task.attempt);
         let facts = needed(&mut open, before, goal, attempts)?;
         goal = open.terms.and_all(&facts);
         if block > 0 {
@@ -49,13 +50,32 @@ pub(crate) fn conjunctive(
     Some(cuts)
 }
 
+/// Drops inequalities between two terms that are equal: one equation is simpler than two inequalities.
+fn drop_weaker(terms: &Terms, facts: &mut Vec<TermId>) {
+    let sides = |t: TermId| match *terms.get(t) {
+        Term::Eq(a, b) | Term::IntLe(a, b) | Term::BvCmp(_, a, b) => Some((a, b)),
+        _ => None,
+    };
+    let equal: BTreeSet<TermId> = facts
+        .iter()
+        .filter(|&&f| matches!(terms.get(f), Term::Eq(..)))
+        .filter_map(|&f| sides(f))
+        // Comparisons with constants have the term on the left, with different constants on the right.
+        .map(|(a, _)| a)
+        .collect();
+    facts.retain(|&f| {
+        let inequality = matches!(terms.get(atom(terms, f)), Term::IntLe(..) | Term::BvCmp(..));
+        !(inequality && sides(atom(terms, f)).is_some_and(|(a, b)| equal.contains(&a) && terms.as_value(b).is_some()))
+    });
+}
+
 /// The candidates that hold at each cut.
 fn forward(task: &mut Task<'_>, candidates: &[Vec<TermId>]) -> Vec<Vec<TermId>> {
     let mut kept: Vec<Vec<TermId>> = Vec::with_capacity(candidates.len());
     for (cut, facts) in candidates.iter().enumerate() {
         let before = kept.last().cloned().unwrap_or_default();
         let formula = task.path.formulas[cut].as_ref();
-        let mut open = OpenBlock::new(task.terms, task.solver, formula, task.limits);
+        let mut open = OpenBlock::new(task.terms, task.solver, formula, task.attempt);
         let implied = open.implied(&before, facts);
         kept.push(implied.into_iter().map(|i| facts[i]).collect());
     }

@@ -60,13 +60,15 @@ pub(crate) struct Composed {
     pub(crate) conditions: Vec<TermId>,
     /// The instance that each `Havoc` edge reads, by block and edge.
     pub(crate) reads: BTreeMap<(usize, usize), TermId>,
+    /// The formulas at the ends of the blocks, with the path condition of the last block only.
+    formulas: Vec<PathFormula>,
     symbols: Vec<SymId>,
 }
 
 impl Composed {
     pub(crate) fn new(terms: &mut Terms, path: &Path<'_>) -> Self {
         let symbols = path.symbols(terms);
-        let mut composed = Composed { conditions: Vec::new(), reads: BTreeMap::new(), symbols };
+        let mut composed = Composed { conditions: Vec::new(), reads: BTreeMap::new(), formulas: Vec::new(), symbols };
         let mut formula = PathFormula::empty();
         for b in 0..path.len() {
             let mut inputs = Vec::new();
@@ -76,8 +78,16 @@ impl Composed {
             }
             composed.reads.extend(inputs.into_iter().map(|(edge, instance)| ((b, edge), instance)));
             composed.conditions.push(formula.pc);
+            composed.formulas.push(formula.clone());
         }
         composed
+    }
+
+    /// The formula of the path up to the end of a block.
+    pub(crate) fn prefix(&self, terms: &mut Terms, block: usize) -> PathFormula {
+        let mut formula = self.formulas[block].clone();
+        formula.pc = terms.and_all(&self.conditions[..=block]);
+        formula
     }
 
     /// The instances that a run may choose: start values and inputs.

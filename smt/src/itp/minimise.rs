@@ -34,6 +34,7 @@ struct Search<'a> {
     terms: &'a Terms,
     solver: &'a mut dyn Solver,
     labelled: &'a Labelled,
+    /// Limits of an attempt.
     limits: &'a Limits,
     attempts_left: usize,
     /// The present core: positions of labels, ascending.
@@ -47,11 +48,12 @@ pub(crate) fn infeasible_slice(
     path: &Path<'_>,
     attempts: usize,
     limits: &Limits,
+    attempt: &Limits,
 ) -> Result<Slice, NoCore> {
     let labelled = Labelled::new(terms, path, &Slice::uniform(path, true));
-    let first = with_search(terms, solver, &labelled, limits, |search| {
+    let first = with_search(terms, solver, &labelled, attempt, |search| {
         let all = search.core.clone();
-        search.core = search.ask(&all)?;
+        search.core = search.ask(&all, limits)?;
         search.again();
         Ok(())
     })?;
@@ -60,7 +62,7 @@ pub(crate) fn infeasible_slice(
     // the problem all the same, because every call takes longer.
     let labelled = Labelled::new(terms, path, &first);
     let attempts = attempts.min(MAX_EFFORT / labelled.asserts.len().max(1));
-    let small = with_search(terms, solver, &labelled, limits, |search| {
+    let small = with_search(terms, solver, &labelled, attempt, |search| {
         search.attempts_left = attempts;
         search.by_variables(path);
         search.by_blocks();
@@ -98,9 +100,9 @@ fn slice_of(path: &Path<'_>, labelled: &Labelled, labels: &[usize]) -> Slice {
 }
 
 impl Search<'_> {
-    fn ask(&mut self, labels: &[usize]) -> Result<Vec<usize>, NoCore> {
+    fn ask(&mut self, labels: &[usize], limits: &Limits) -> Result<Vec<usize>, NoCore> {
         let literals: Vec<TermId> = labels.iter().map(|&l| self.labelled.labels[l].literal).collect();
-        match self.solver.check(self.terms, &literals, self.limits) {
+        match self.solver.check(self.terms, &literals, limits) {
             CheckResult::Unsat(core) => {
                 // The labels are ascending, so the core is.
                 Ok(core.indices().iter().map(|&i| labels[i]).collect())
@@ -118,12 +120,17 @@ impl Search<'_> {
             return false;
         }
         self.attempts_left -= 1;
-        match self.ask(&rest) {
+        match self.ask(&rest, self.limits) {
             Ok(core) => {
                 self.core = core;
                 true
             }
-            Err(_) => false,
+            Err(NoCore::Feasible) => false,
+            Err(NoCore::Unknown(_)) => {
+                // The next ones would take as long.
+                self.attempts_left /= 2;
+                false
+            }
         }
     }
 
@@ -131,7 +138,7 @@ impl Search<'_> {
     fn again(&mut self) {
         for _ in 0..2 {
             let before = self.core.clone();
-            match self.ask(&before) {
+            match self.ask(&before, self.limits) {
                 Ok(core) if core.len() < before.len() => self.core = core,
                 _ => return,
             }

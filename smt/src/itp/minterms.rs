@@ -20,7 +20,7 @@ pub(crate) fn boolean(task: &mut Task<'_>, atoms: &[Vec<TermId>]) -> Option<Vec<
     let mut before = TermId::TRUE;
     for (cut, atoms) in atoms.iter().enumerate() {
         let formula = task.path.formulas[cut].as_ref();
-        let mut open = OpenBlock::new(task.terms, task.solver, formula, task.limits);
+        let mut open = OpenBlock::new(task.terms, task.solver, formula, task.attempt);
         let mut set = 0u64;
         loop {
             let reached = formula_of(open.terms, atoms, set);
@@ -44,7 +44,7 @@ pub(crate) fn boolean(task: &mut Task<'_>, atoms: &[Vec<TermId>]) -> Option<Vec<
     for block in (1..=atoms.len()).rev() {
         let (atoms, set) = (&atoms[block - 1], &mut sets[block - 1]);
         let formula = task.path.formulas[block].as_ref();
-        let mut open = OpenBlock::new(task.terms, task.solver, formula, task.limits);
+        let mut open = OpenBlock::new(task.terms, task.solver, formula, task.attempt);
         let mut fact = formula_of(open.terms, atoms, *set);
         if !matches!(open.implies(&[fact], goal), Holds::Yes(_)) {
             return None;

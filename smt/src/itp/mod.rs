@@ -30,6 +30,7 @@ mod slice;
 mod sp;
 mod spacer;
 mod ssa;
+mod stepwise;
 #[cfg(test)]
 mod tests;
 mod unwrap;
@@ -44,3 +45,4 @@ pub use portfolio::{EngineKind, EngineStats, Portfolio, PortfolioConfig};
 pub use query::{BlockDag, CutHint, DagEdge, Hints, PathQuery, PathResult, Sequence, Witness, WitnessStep};
 pub use sp::Strongest;
 pub use spacer::Spacer;
+pub use stepwise::Stepwise;

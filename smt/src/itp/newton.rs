@@ -11,6 +11,7 @@ use super::minimise::{NoCore, infeasible_slice};
 use super::slice::Slice;
 use super::unwrap::Cases;
 use super::wp::Backward;
+use crate::path::Stmt;
 use crate::term::TermId;
 
 /// The engine.
@@ -26,7 +27,7 @@ pub(crate) fn slice(task: &mut Task<'_>, attempts: usize) -> Result<Slice, Strin
         return Ok(slice.clone());
     }
     let slice =
-        infeasible_slice(task.terms, task.solver, task.path, attempts, task.limits).map_err(
+        infeasible_slice(task.terms, task.solver, task.path, attempts, task.limits, task.attempt).map_err(
             |no_core| match no_core {
                 NoCore::Feasible => "the labelled encoding has a model".to_owned(),
                 NoCore::Unknown(why) => format!("no core: {why}"),
@@ -42,41 +43,89 @@ impl Interpolator for Newton {
     }
 
     fn interpolate(&mut self, task: &mut Task<'_>) -> ItpOutcome {
-        let slice = match slice(task, self.attempts) {
-            Ok(slice) => slice,
-            Err(why) => return ItpOutcome::GaveUp(why),
-        };
         let cases = Cases::new(task);
-        if !cases.is_empty() {
-            // The guess that nothing wraps around, if the path bears it out.
-            let guarded = cases.guarded(task.terms, task.path, &slice);
-            let bold = cases.without_requirements();
-            for (slice, cases) in [(&slice, &cases), (&guarded, &cases), (&slice, &bold)] {
-                if let Ok((slice, cuts)) = preconditions(task, slice, cases)
-                    && check(task, &cuts, self.name()).is_ok()
-                {
-                    return answer(task, slice, cuts);
+        let mut found = None;
+        if task.found.slice.is_none() {
+            found = assertion_slice(task).and_then(|slice| {
+                unwrapped(task, &slice, &cases, false).or_else(|| {
+                    // If the builders see that the path's precondition is true, no solver is needed. That is the way to go
+                    // where the solver is weak and normal forms are strong, as with equations between polynomials.
+                    let (front, slice, cuts) = preconditions(task, &slice, &Cases::default()).ok()?;
+                    (front == TermId::TRUE).then_some((slice, cuts))
+                })
+            });
+        }
+        if found.is_none() {
+            let slice = match slice(task, self.attempts) {
+                Ok(slice) => slice,
+                Err(why) => return ItpOutcome::GaveUp(why),
+            };
+            found = unwrapped(task, &slice, &cases, true);
+            if found.is_none() {
+                match preconditions(task, &slice, &Cases::default()) {
+                    Ok((_, slice, cuts)) => found = Some((slice, cuts)),
+                    Err(why) => return ItpOutcome::GaveUp(why),
                 }
             }
         }
-        match preconditions(task, &slice, &Cases::default()) {
-            Ok((slice, cuts)) => answer(task, slice, cuts),
-            Err(why) => ItpOutcome::GaveUp(why),
+        match found {
+            Some((slice, cuts)) => {
+                task.found.slice = Some(slice);
+                task.found.preconditions = Some(cuts.clone());
+                ItpOutcome::Sequence(cuts)
+            }
+            None => ItpOutcome::GaveUp("no preconditions".to_owned()),
         }
     }
 }
 
-/// The weakest preconditions of a slice at the cuts, and the slice with what had to be put back.
-fn preconditions(task: &mut Task<'_>, slice: &Slice, cases: &Cases) -> Result<(Slice, Vec<TermId>), String> {
-    let mut backward = Backward::new(task.path, slice.clone(), cases, task.solver, task.limits);
-    let mut cuts = backward.sequence(task.terms)?;
-    // The first one is the precondition of the whole path, which is valid.
-    cuts.remove(0);
-    Ok((backward.slice, cuts))
+/// The slice that keeps all assignments, and of the assumptions only the last one that every way passes: what the program
+/// asserts.
+fn assertion_slice(task: &Task<'_>) -> Option<Slice> {
+    let last = task.path.len() - 1;
+    let (dag, graph) = (task.path.dag(last), &task.path.graphs[last]);
+    let assertion = (0..dag.nodes - 1).rev().find_map(|node| match graph.outs(node) {
+        &[e] if graph.is_bottleneck(node) => match dag.edges[e as usize].stmt {
+            Stmt::Assume(_) => Some(e),
+            Stmt::Skip | Stmt::Assign(..) | Stmt::Havoc(_) => None,
+        },
+        _ => None,
+    })?;
+    let mut slice = Slice::uniform(task.path, false);
+    for (block, edge, stmt) in task.path.edges() {
+        if let Stmt::Assign(..) = stmt {
+            slice.keep(block, edge);
+        }
+    }
+    slice.keep(last, assertion);
+    Some(slice)
 }
 
-fn answer(task: &mut Task<'_>, slice: Slice, cuts: Vec<TermId>) -> ItpOutcome {
-    task.found.slice = Some(slice);
-    task.found.preconditions = Some(cuts.clone());
-    ItpOutcome::Sequence(cuts)
+/// The preconditions with the guess that nothing wraps around, if there is something to guess and the path bears it out.
+/// `guard` allows more assumptions to show that.
+fn unwrapped(task: &mut Task<'_>, slice: &Slice, cases: &Cases, guard: bool) -> Option<(Slice, Vec<TermId>)> {
+    if cases.is_empty() {
+        return None;
+    }
+    let bold = cases.without_requirements();
+    let mut guesses = vec![(slice.clone(), cases), (slice.clone(), &bold)];
+    if guard {
+        guesses.insert(1, (cases.guarded(task.terms, task.path, slice), cases));
+    }
+    for (slice, cases) in guesses {
+        if let Ok((_, slice, cuts)) = preconditions(task, &slice, cases)
+            && check(task, &cuts, "newton").is_ok()
+        {
+            return Some((slice, cuts));
+        }
+    }
+    None
+}
+
+/// The weakest preconditions of a slice: at the start, and at the cuts; and the slice with what had to be put back.
+fn preconditions(task: &mut Task<'_>, slice: &Slice, cases: &Cases) -> Result<(TermId, Slice, Vec<TermId>), String> {
+    let mut backward = Backward::new(task.path, slice.clone(), cases, task.solver, task.attempt);
+    let mut cuts = backward.sequence(task.terms)?;
+    let front = cuts.remove(0);
+    Ok((front, backward.slice, cuts))
 }

@@ -15,7 +15,7 @@ use crate::path::PathFormula;
 use crate::term::{Term, TermId, Terms};
 
 /// Interpolants with more atoms than this are not turned into conjunctions of literals.
-const MAX_LITERALS: usize = 60;
+const MAX_LITERALS: usize = 150;
 
 /// Simplifies a sequence that is inductive, with at most about `attempts` solver calls for each cut.
 pub(crate) fn polish(task: &mut Task<'_>, sequence: &[TermId], attempts: usize) -> Vec<TermId> {
@@ -25,11 +25,13 @@ pub(crate) fn polish(task: &mut Task<'_>, sequence: &[TermId], attempts: usize) 
             continue;
         }
         let before = if i == 0 { TermId::TRUE } else { cuts[i - 1] };
-        let known = known(task, i);
+        let known = task.known(i);
         if let Some(literals) = as_literals(task, i, before, cuts[i], &known, attempts) {
             cuts[i] = literals;
         } else {
-            cuts[i] = fewer_disjuncts(task, i, before, cuts[i], attempts);
+            let formula = task.path.formulas[i].as_ref();
+            let mut open = OpenBlock::new(task.terms, task.solver, formula, task.attempt);
+            cuts[i] = fewer_disjuncts(&mut open, &[before], cuts[i], attempts);
         }
     }
     for i in (0..cuts.len()).rev() {
@@ -37,11 +39,6 @@ pub(crate) fn polish(task: &mut Task<'_>, sequence: &[TermId], attempts: usize) 
         cuts[i] = fewer_conjuncts(task, i + 1, cuts[i], after, attempts);
     }
     cuts
-}
-
-/// The predicates that the caller tracks at a cut.
-fn known(task: &Task<'_>, cut: usize) -> BTreeSet<TermId> {
-    task.hints.cuts.get(cut).map(|hint| hint.known.iter().copied().collect()).unwrap_or_default()
 }
 
 fn is_simple(terms: &Terms, t: TermId) -> bool {
@@ -69,11 +66,13 @@ pub(crate) fn conjuncts(terms: &Terms, t: TermId) -> Vec<TermId> {
     }
 }
 
-/// Sorts facts so that those that one would rather keep come last: known ones, then small ones.
+/// Sorts facts so that those that one would rather keep come last: known ones, then small ones, then equations.
 pub(crate) fn worst_first(terms: &Terms, facts: &mut [TermId], known: &BTreeSet<TermId>) {
-    facts.sort_by_key(|&f| {
+    facts.sort_by_cached_key(|&f| {
         let is_known = terms.atoms(f).iter().all(|a| known.contains(a));
-        (is_known, std::cmp::Reverse(terms.size(f)), f)
+        let is_equation = matches!(terms.get(f), Term::Eq(..));
+        // A negation is no larger than what it negates.
+        (is_known, std::cmp::Reverse(terms.size(atom(terms, f))), is_equation, f)
     });
 }
 
@@ -95,11 +94,11 @@ fn as_literals(
         literals.extend([atom, task.terms.not(atom)]);
     }
     let formula = task.path.formulas[block].as_ref();
-    let implied = OpenBlock::new(task.terms, task.solver, formula, task.limits).implied(&[before], &literals);
+    let implied = OpenBlock::new(task.terms, task.solver, formula, task.attempt).implied(&[before], &literals);
     let mut literals: Vec<TermId> = implied.into_iter().map(|i| literals[i]).collect();
     worst_first(task.terms, &mut literals, known);
     let nothing = PathFormula::empty();
-    let mut open = OpenBlock::new(task.terms, task.solver, Some(&nothing), task.limits);
+    let mut open = OpenBlock::new(task.terms, task.solver, Some(&nothing), task.attempt);
     let kept = needed(&mut open, literals, goal, attempts)?;
     Some(open.terms.and_all(&kept))
 }
@@ -136,9 +135,7 @@ pub(crate) fn needed(
 }
 
 /// Drops disjuncts of the conjuncts of `goal` while it holds after the block.
-fn fewer_disjuncts(task: &mut Task<'_>, block: usize, before: TermId, goal: TermId, attempts: usize) -> TermId {
-    let formula = task.path.formulas[block].as_ref();
-    let mut open = OpenBlock::new(task.terms, task.solver, formula, task.limits);
+pub(crate) fn fewer_disjuncts(open: &mut OpenBlock<'_>, before: &[TermId], goal: TermId, attempts: usize) -> TermId {
     let mut left = attempts;
     let mut result = Vec::new();
     for conjunct in conjuncts(open.terms, goal) {
@@ -156,7 +153,7 @@ fn fewer_disjuncts(task: &mut Task<'_>, block: usize, before: TermId, goal: Term
             let mut rest = parts.clone();
             rest.remove(at);
             let candidate = open.terms.or_all(&rest);
-            if open.implies(&[before], candidate).is_yes() {
+            if open.implies(before, candidate).is_yes() {
                 parts = rest;
             } else {
                 at += 1;
@@ -173,10 +170,10 @@ fn fewer_conjuncts(task: &mut Task<'_>, block: usize, fact: TermId, goal: TermId
         return fact;
     }
     let mut facts = conjuncts(task.terms, fact);
-    let known = known(task, block - 1);
+    let known = task.known(block - 1);
     worst_first(task.terms, &mut facts, &known);
     let formula = task.path.formulas[block].as_ref();
-    let mut open = OpenBlock::new(task.terms, task.solver, formula, task.limits);
+    let mut open = OpenBlock::new(task.terms, task.solver, formula, task.attempt);
     match needed(&mut open, facts, goal, attempts) {
         Some(kept) => open.terms.and_all(&kept),
         None => fact,

@@ -17,6 +17,7 @@ use super::polish::polish;
 use super::query::{Hints, PathQuery, PathResult, Sequence};
 use super::sp::Strongest;
 use super::spacer::Spacer;
+use super::stepwise::Stepwise;
 use crate::solver::{Limits, Solver, SolverStats, Z3Config, Z3Solver};
 use crate::term::{TermId, Terms};
 
@@ -25,6 +26,8 @@ use crate::term::{TermId, Terms};
 pub enum EngineKind {
     /// Weakest preconditions of a slice.
     Newton,
+    /// Weakest preconditions of single blocks, made simpler at every cut.
+    Stepwise,
     /// Conjunctions of candidate atoms that hold at every visit of a place.
     Uniform,
     /// Z3's Horn solver on the sliced path.
@@ -66,7 +69,7 @@ impl Default for PortfolioConfig {
             polish_attempts: 12,
             family: 3,
             spacer_timeout: Duration::from_secs(3),
-            attempt_timeout: Duration::from_secs(1),
+            attempt_timeout: Duration::from_millis(500),
         }
     }
 }
@@ -144,7 +147,8 @@ impl Portfolio {
 
     /// Interpolants for a path without executions.
     fn explain(&mut self, terms: &mut Terms, path: &Path<'_>, hints: &Hints, limits: &Limits) -> PathResult {
-        let mut task = Task::new(terms, &mut *self.solver, path, hints, limits);
+        let attempt = limits.at_most(self.config.attempt_timeout);
+        let mut task = Task::new(terms, &mut *self.solver, path, hints, limits, &attempt);
         let mut best: Option<(Growth, usize, Sequence)> = None;
         let mut complaints = Vec::new();
         for (i, engine) in self.engines.iter_mut().enumerate() {
@@ -211,6 +215,7 @@ fn engine(kind: EngineKind, config: &PortfolioConfig) -> Box<dyn Interpolator> {
     let (core_attempts, attempts) = (config.core_attempts, config.polish_attempts);
     match kind {
         EngineKind::Newton => Box::new(Newton { attempts: core_attempts }),
+        EngineKind::Stepwise => Box::new(Stepwise { attempts }),
         EngineKind::Uniform => Box::new(Candidates { core_attempts, attempts, uniform_only: true }),
         EngineKind::Candidates => Box::new(Candidates { core_attempts, attempts, uniform_only: false }),
         EngineKind::Spacer => Box::new(Spacer { core_attempts, timeout: config.spacer_timeout }),

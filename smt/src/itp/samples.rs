@@ -15,7 +15,7 @@ use crate::solver::CheckResult;
 use crate::term::{Sort, SymId, TermId, Value};
 
 /// The number of executions asked for.
-const SAMPLES: usize = 3;
+const SAMPLES: usize = 4;
 
 /// Rounds of giving up wishes that the path does not allow.
 const ROUNDS: usize = 6;
@@ -130,8 +130,7 @@ fn runs(task: &mut Task<'_>, composed: &Composed, blocks: usize) -> Vec<Witness>
         let mut wishes = Vec::with_capacity(choices.len());
         for (i, &choice) in choices.iter().enumerate() {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            // Small and different within a sample, as far as that goes.
-            let number = u128::from((seed >> 33) % 8) + 5 * (i % 16) as u128 + 1;
+            let number = u128::from((seed >> 33) % 64) + (i % 16) as u128 + 1;
             let Some(value) = value(task, choice, number) else { continue };
             let equal = task.terms.eq(choice, value);
             let literal = task.terms.var(guard, u32::try_from(sample * choices.len() + i + 1).unwrap_or(0));
@@ -140,7 +139,7 @@ fn runs(task: &mut Task<'_>, composed: &Composed, blocks: usize) -> Vec<Witness>
             wishes.push(literal);
         }
         for _ in 0..ROUNDS {
-            match task.solver.check(task.terms, &wishes, task.limits) {
+            match task.solver.check(task.terms, &wishes, task.attempt) {
                 CheckResult::Sat(model) => {
                     let run = composed.run(task.terms, task.path, &model);
                     found.extend(run.and_then(|run| run.walk(task.terms, task.path, blocks)));

@@ -13,7 +13,7 @@
 //! Statements may come with one case of their terms chosen (see [`unwrap`](super::unwrap)); what the case requires becomes a
 //! conjunct of the precondition.
 
-use super::elim::forall;
+use super::elim::{MAX_INSTANCES, forall};
 use super::graph::Path;
 use super::slice::{Reads, Slice};
 use super::unwrap::Cases;
@@ -122,9 +122,19 @@ impl<'a, 'q> Backward<'a, 'q> {
             let mut put_back = false;
             // Later inputs first, as they are the inner ones.
             for &(instance, sym, edge) in havocked.iter().rev() {
-                match forall(terms, self.solver, instance, pre, self.limits) {
+                let dropped = match self.path.dag(block).edges[edge as usize].stmt {
+                    Stmt::Assign(_, value) => Some(value),
+                    Stmt::Skip | Stmt::Assume(_) | Stmt::Havoc(_) => None,
+                };
+                let instances = match dropped {
+                    // With a constant the formula only gets simpler.
+                    Some(value) if terms.as_value(value).is_some() => 0,
+                    Some(_) => MAX_INSTANCES / 4,
+                    None => MAX_INSTANCES,
+                };
+                match forall(terms, self.solver, instance, pre, instances, self.limits) {
                     Some(without) => pre = without,
-                    None if matches!(self.path.dag(block).edges[edge as usize].stmt, Stmt::Assign(..)) => {
+                    None if dropped.is_some() => {
                         self.slice.keep(block, edge);
                         put_back = true;
                     }

@@ -48,7 +48,7 @@ fn itp_measure() {
     let show = std::env::var("ITP_SHOW").is_ok();
     for mode in [Mode::Signed(32), Mode::Unsigned(32), Mode::Int, Mode::Bounded(1_000_000)] {
         let full = PortfolioConfig::default().engines;
-        for engines in [vec![Newton], vec![Uniform], vec![Spacer], vec![Candidates], vec![Strongest], full] {
+        for engines in [vec![Newton], vec![Stepwise], vec![Uniform], vec![Spacer], vec![Candidates], vec![Strongest], full] {
             if std::env::var("ITP_ENGINE").is_ok_and(|e| e != format!("{:?}", engines[0]) || engines.len() > 1) {
                 continue;
             }
@@ -128,15 +128,15 @@ fn itp_profile() {
         assert_eq!(feasible, Feasibility::Infeasible);
         lap("feasibility", &solver);
         for attempts in [0, 20, 60, 200] {
-            let slice = infeasible_slice(&mut terms, &mut solver, &path, attempts, &limits).expect("infeasible");
+            let slice = infeasible_slice(&mut terms, &mut solver, &path, attempts, &limits, &limits).expect("infeasible");
             lap(&format!("slice of {} with {attempts}", slice.len()), &solver);
             let mut cuts = Backward::new(&path, slice, &Cases::default(), &mut solver, &limits).sequence(&mut terms).expect("wp");
             lap(&format!("wp of size {}", terms.size_of_all(&cuts)), &solver);
             cuts.remove(0);
-            let mut task = Task::new(&mut terms, &mut solver, &path, &hints, &limits);
+            let mut task = Task::new(&mut terms, &mut solver, &path, &hints, &limits, &limits);
             checker::check(&mut task, &cuts, "wp").expect("inductive");
             lap("check", &solver);
-            let mut task = Task::new(&mut terms, &mut solver, &path, &hints, &limits);
+            let mut task = Task::new(&mut terms, &mut solver, &path, &hints, &limits, &limits);
             let polished = polish(&mut task, &cuts, 12);
             lap(&format!("polish to size {}", terms.size_of_all(&polished)), &solver);
         }

@@ -67,7 +67,7 @@ fn itp_elimination_is_an_equivalence() {
             t.iff(x_le_y, z_le_x),
         ];
         for formula in formulas {
-            let result = forall(&mut ctx.terms, &mut solver, x, formula, &Limits::none()).expect("easy enough");
+            let result = forall(&mut ctx.terms, &mut solver, x, formula, 10, &Limits::none()).expect("easy enough");
             assert!(
                 equivalent(&ctx, x, formula, result, 0..16),
                 "{mode:?} {} -> {}",
@@ -116,7 +116,7 @@ fn itp_checker_rejects_what_is_not_inductive() {
     let mut solver = Z3Solver::new(&Z3Config::default());
     let path = Path::new(&mut ctx.terms, &query);
     let (hints, limits) = (Hints::default(), Limits::none());
-    let mut task = Task::new(&mut ctx.terms, &mut solver, &path, &hints, &limits);
+    let mut task = Task::new(&mut ctx.terms, &mut solver, &path, &hints, &limits, &limits);
     use checker::{Rejection, check};
     assert!(check(&mut task, &[zero, positive], "test").is_ok());
     assert!(check(&mut task, &[nonnegative, nonnegative], "test").is_ok());
@@ -137,7 +137,7 @@ fn itp_solver_is_left_as_it_was() {
     let query = ctx.query(&blocks);
     let path = Path::new(&mut ctx.terms, &query);
     let (hints, limits) = (Hints::default(), Limits::none());
-    let mut task = Task::new(&mut ctx.terms, &mut solver, &path, &hints, &limits);
+    let mut task = Task::new(&mut ctx.terms, &mut solver, &path, &hints, &limits, &limits);
     for mut engine in [
         Box::new(Newton { attempts: 10 }) as Box<dyn Interpolator>,
         Box::new(Candidates { core_attempts: 10, attempts: 10, uniform_only: false }),

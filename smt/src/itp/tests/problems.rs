@@ -19,6 +19,7 @@ const PROGRAMS: &[(&str, Build, &[usize])] = &[
     ("lock", lock, &[1, 4]),
     ("locks5", locks5, &[1, 3]),
     ("states", states, &[2, 5]),
+    ("states2", states2, &[2, 4]),
     ("double", double, &[3, 8]),
     ("upto", upto, &[3, 8]),
     ("hundred", hundred, &[2, 6]),
@@ -217,6 +218,23 @@ fn either(ctx: &mut Ctx, n: usize) -> Vec<Vec<Code>> {
     let swap = Code::If(one, vec![ctx.set_num("x", 2)], vec![ctx.set_num("x", 1)]);
     let three = ctx.is("x", 3);
     unrolled(init, vec![swap], n, vec![ctx.assume(three)])
+}
+
+/// As `states`, but the end needs a flag that only a branch on another state sets.
+fn states2(ctx: &mut Ctx, n: usize) -> Vec<Vec<Code>> {
+    let mut blocks = states(ctx, n);
+    let (init, end) = (ctx.is("state", 8464), ctx.is("state", 8672));
+    let far = at_most(ctx, "count", n as i128 + 1);
+    let wrong = ctx.not(far);
+    let last = blocks.len() - 1;
+    blocks[0].push(ctx.set_num("count", 0));
+    for block in &mut blocks[1..last] {
+        let input = ne(ctx, "input", 0);
+        let step = vec![ctx.inc("count", 1)];
+        block.push(Code::If(input, step.clone(), vec![Code::If(init, vec![ctx.inc("count", 2)], vec![])]));
+    }
+    blocks[last] = vec![ctx.assume(end), ctx.assume(wrong)];
+    blocks
 }
 
 /// `counters` among variables and branches that do not matter.
