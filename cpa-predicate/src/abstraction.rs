@@ -48,8 +48,10 @@ enum Answer {
 
 /// The abstraction that is being computed.
 struct Query {
-    /// Evaluates the abstraction at the start of the block, and the slots.
-    evaluator: Evaluator,
+    /// Evaluates the abstraction at the start of the block.
+    start: Evaluator,
+    /// Evaluates the slots.
+    slots: Evaluator,
     /// All instances in the query, the block's formula included.
     instances: Vec<(SymId, u32)>,
     /// The symbols that name the slots.
@@ -62,12 +64,15 @@ impl Query {
     /// Adds what a model of the block's path condition says about the slots if the abstraction at the start holds in it,
     /// and if it says something new.
     fn evaluate(&mut self, terms: &Terms, model: &Model) -> bool {
-        let values = self.evaluator.run(terms, &mut |symbol, index| {
+        let mut value = |symbol, index| {
             model.get(&(symbol, index)).copied().unwrap_or_else(|| terms.default_value(symbol))
-        });
-        let Some(values) = values else { return false };
+        };
         let holds = |value: &Value| matches!(value, Value::Bool(true));
-        holds(&values[0]) && self.found.insert(values[1..].iter().map(holds).collect())
+        if !self.start.run(terms, &mut value).is_some_and(|values| values.iter().all(holds)) {
+            return false;
+        }
+        let Some(values) = self.slots.run(terms, &mut value) else { return false };
+        self.found.insert(values.iter().map(holds).collect())
     }
 }
 
@@ -157,12 +162,11 @@ impl Manager {
     ) -> Result<Option<RegionId>, Stop> {
         let (literals, slots, names) = self.literals(values);
         self.solver.assert(&self.terms, block);
-        let mut roots = vec![start];
-        roots.extend(&slots);
-        let mut contained = slots;
+        let mut contained = slots.clone();
         contained.push(block);
         let mut query = Query {
-            evaluator: Evaluator::new(&self.terms, &roots),
+            start: Evaluator::new(&self.terms, &[start]),
+            slots: Evaluator::new(&self.terms, &slots),
             instances: self.terms.symbols_of_all(&contained).into_iter().collect(),
             names,
             found: IndexSet::default(),

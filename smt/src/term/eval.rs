@@ -11,7 +11,8 @@ use super::store::Terms;
 /// Evaluates the same terms under many assignments: the order of evaluation is computed once.
 pub struct Evaluator {
     order: Vec<TermId>,
-    positions: FxHashMap<TermId, u32>,
+    /// The place of each term in `order`, by its index; a hash table would take most of the time of an evaluation.
+    positions: Vec<u32>,
     roots: Vec<TermId>,
     values: Vec<Value>,
 }
@@ -20,7 +21,10 @@ impl Evaluator {
     /// An evaluator of the given terms.
     pub fn new(terms: &Terms, roots: &[TermId]) -> Self {
         let order = terms.post_order(roots, |_| false);
-        let positions = order.iter().zip(0..).map(|(&t, position)| (t, position)).collect();
+        let mut positions = vec![0; terms.len()];
+        for (&t, position) in order.iter().zip(0..) {
+            positions[t.index()] = position;
+        }
         Evaluator { order, positions, roots: roots.to_vec(), values: Vec::new() }
     }
 
@@ -31,10 +35,10 @@ impl Evaluator {
         self.values.clear();
         for &t in &self.order {
             let (positions, values) = (&self.positions, &self.values);
-            let value = terms.eval_node(t, &|operand| values[positions[&operand] as usize], f, &mut exact);
+            let value = terms.eval_node(t, &|operand| values[positions[operand.index()] as usize], f, &mut exact);
             self.values.push(value);
         }
-        exact.then(|| self.roots.iter().map(|root| self.values[self.positions[root] as usize]).collect())
+        exact.then(|| self.roots.iter().map(|root| self.values[self.positions[root.index()] as usize]).collect())
     }
 }
 
