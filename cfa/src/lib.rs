@@ -20,6 +20,7 @@ mod parse;
 mod prepass;
 mod program;
 pub mod property;
+mod relevance;
 mod repair;
 mod syntax;
 mod text;

@@ -41,12 +41,15 @@ impl fmt::Display for LocationState {
 pub struct LocationCpa {
     program: Rc<Program>,
     targets: BTreeSet<NodeId>,
+    /// The locations from which control flow leads to a target; the others are not left.
+    relevant: BTreeSet<NodeId>,
     /// For the exit of each called function the call edges, ascending.
     callers: FxHashMap<NodeId, Vec<EdgeId>>,
 }
 
 impl LocationCpa {
-    /// Follows the automata of `program`; being at one of `targets` violates the property.
+    /// Follows the automata of `program`; being at one of `targets` violates the property. Locations from which no control
+    /// flow leads to a target, whatever the data, are not left.
     pub fn new(program: Rc<Program>, targets: BTreeSet<NodeId>) -> Self {
         let mut callers: FxHashMap<NodeId, Vec<EdgeId>> = FxHashMap::default();
         for (index, edge) in program.edges.iter().enumerate() {
@@ -55,7 +58,8 @@ impl LocationCpa {
                 callers.entry(Step::Leave(call).source(&program)).or_default().push(call);
             }
         }
-        Self { program, targets, callers }
+        let relevant = program.leading_to(&targets);
+        Self { program, targets, relevant, callers }
     }
 }
 
@@ -72,7 +76,7 @@ impl Cpa for LocationCpa {
     }
 
     fn steps(&self, state: &LocationState) -> Vec<Step> {
-        if state.unsupported.is_some() {
+        if state.unsupported.is_some() || !self.relevant.contains(&state.node) {
             return Vec::new();
         }
         let leaving = self.program.nodes[state.node.index()].leaving.iter();

@@ -183,6 +183,10 @@ impl Manager {
         let mut result = self.regions.constant(true);
         let mut open = Vec::new();
         for (&(number, _), literal) in values.iter().zip(&literals) {
+            // The predicate false only asks whether the block can be passed at all.
+            if self.predicates.atom_of_number(number) == Terms::fls() {
+                continue;
+            }
             let known = match *literal {
                 Literal::Constant(value) => Some(value),
                 Literal::Slot { slot, negated } => constant[slot].map(|value| value != negated),

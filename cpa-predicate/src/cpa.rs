@@ -34,6 +34,8 @@ pub struct PredicateState {
     length: u32,
     /// Whether the state is the start of a block.
     abstraction: bool,
+    /// The predicates that ψ was computed with. The precision of the node may have grown since.
+    tracked: Rc<[PredId]>,
 }
 
 impl PredicateState {
@@ -45,6 +47,11 @@ impl PredicateState {
     /// The abstraction formula at the start of the block.
     pub fn region(&self) -> RegionId {
         self.region
+    }
+
+    /// The predicates that the abstraction formula at the start of the block was computed with.
+    pub fn tracked(&self) -> &[PredId] {
+        &self.tracked
     }
 
     /// The longest path of the block so far, in edges.
@@ -86,10 +93,10 @@ impl PredicateCpa {
         Self { manager, operator, next_block: 0 }
     }
 
-    fn abstraction_state(&mut self, region: RegionId) -> PredicateState {
+    fn abstraction_state(&mut self, region: RegionId, tracked: Rc<[PredId]>) -> PredicateState {
         let block = self.next_block;
         self.next_block += 1;
-        PredicateState { region, block, path: Rc::new(PathFormula::empty()), length: 0, abstraction: true }
+        PredicateState { region, block, path: Rc::new(PathFormula::empty()), length: 0, abstraction: true, tracked }
     }
 }
 
@@ -103,7 +110,7 @@ impl Cpa for PredicateCpa {
 
     fn initial(&mut self, _cx: &mut Cx) -> Result<(PredicateState, Precision), Stop> {
         let top = self.manager.borrow_mut().top();
-        Ok((self.abstraction_state(top), Precision::default()))
+        Ok((self.abstraction_state(top, Rc::new([])), Precision::default()))
     }
 
     fn transfer(
@@ -126,7 +133,7 @@ impl Cpa for PredicateCpa {
             return Ok(Vec::new());
         }
         let length = state.length + 1;
-        Ok(vec![PredicateState { region: state.region, block: state.block, path, length, abstraction: false }])
+        Ok(vec![PredicateState { path, length, abstraction: false, ..state.clone() }])
     }
 
     fn leq(&mut self, _cx: &mut Cx, left: &PredicateState, right: &PredicateState) -> Result<bool, Stop> {
@@ -177,23 +184,23 @@ impl Cpa for PredicateCpa {
         let Some(end) = self.operator.ends(at.node, step, state.length, at.target) else {
             return Ok(Adjusted::Unchanged);
         };
+        let tracked: Rc<[PredId]> = if end == BlockEnd::Target { Rc::new([]) } else { tracked(precision, at.node) };
         let region = {
             let manager = &mut *self.manager.borrow_mut();
             manager.stats.count_end(end, state.length);
             if end == BlockEnd::Target {
                 manager.feasible(cx, state.region, &state.path)?.then(|| manager.top())
             } else {
-                let predicates = tracked(precision, at.node);
-                manager.abstraction(cx, state.region, &state.path, &predicates)?
+                manager.abstraction(cx, state.region, &state.path, &tracked)?
             }
         };
         Ok(match region {
-            Some(region) => Adjusted::Keep(self.abstraction_state(region), precision.clone()),
+            Some(region) => Adjusted::Keep(self.abstraction_state(region, tracked), precision.clone()),
             None => Adjusted::Bottom,
         })
     }
 }
 
-fn tracked(precision: &Precision, node: NodeId) -> Vec<PredId> {
+fn tracked(precision: &Precision, node: NodeId) -> Rc<[PredId]> {
     precision.at(node).map(|set| set.iter().copied().collect()).unwrap_or_default()
 }

@@ -14,7 +14,7 @@ use cfa::ids::NodeId;
 use cfa::ir::Op;
 use cpa_core::{Arg, ArgId, Counterexample, Cut, Cx, Handle, Refinement, Refiner, Step, Stop};
 use rustc_hash::FxHashMap;
-use smt::TermId;
+use smt::{TermId, Terms};
 use smt::itp::{BlockDag, CutHint, DagEdge, Hints, PathQuery, PathResult, Portfolio, Witness};
 use smt::path::Stmt;
 
@@ -160,10 +160,10 @@ impl PredicateRefiner {
             .iter()
             .map(|&node| {
                 let location = arg.location(node);
-                let known = arg.precision(node).get(self.handle).at(location);
+                let known = arg.state(node).get(self.handle).tracked();
                 CutHint {
                     place: u32::try_from(location.index()).expect("fewer than 2^32 locations"),
-                    known: known.into_iter().flatten().map(|&p| manager.predicates.atom(p)).collect(),
+                    known: known.iter().map(|&p| manager.predicates.atom(p)).collect(),
                     relevant: None,
                 }
             })
@@ -188,6 +188,9 @@ impl PredicateRefiner {
     }
 
     fn predicates(&self, manager: &mut Manager, interpolant: TermId) -> Vec<PredId> {
+        if interpolant == Terms::fls() {
+            return vec![manager.predicates.intern(interpolant)];
+        }
         let atoms = manager.terms.atoms(interpolant);
         let whole = !atoms.is_empty() && (!self.options.split_atoms || atoms.len() > self.options.max_atoms);
         let chosen = if whole { vec![interpolant] } else { atoms };
@@ -206,8 +209,8 @@ impl PredicateRefiner {
                 continue;
             }
             constrained.get_or_insert(node);
-            let known = arg.precision(node).get(self.handle).at(location);
-            if pivot.is_none() && predicates.iter().any(|p| known.is_none_or(|known| !known.contains(p))) {
+            let known = arg.state(node).get(self.handle).tracked();
+            if pivot.is_none() && predicates.iter().any(|p| !known.contains(p)) {
                 pivot = Some(node);
             }
             precision = precision.with(location, predicates);

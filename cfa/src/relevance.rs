@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//! From where control flow leads to given locations, whatever the data.
+//!
+//! An analysis need not leave a location from which no target can be reached: cutting there is a slice of the program that
+//! keeps every path to a target. Calls and returns are not matched, so the answer may contain too many locations, never too
+//! few.
+
+use std::collections::BTreeSet;
+
+use crate::ids::NodeId;
+use crate::ir::Op;
+use crate::program::Program;
+
+impl Program {
+    /// The locations from which some path along the edges leads to one of `targets`, the targets included. A path may enter
+    /// a called function, pass over the call, and return from a function to each of its call sites. If the name of some
+    /// function is used other than to call it, a call that is not supported (through a pointer, or of a function without
+    /// body that may call back) leads to every target.
+    pub fn leading_to(&self, targets: &BTreeSet<NodeId>) -> BTreeSet<NodeId> {
+        let indirect = self.takes_address_of_function();
+        let mut before: Vec<Vec<NodeId>> = vec![Vec::new(); self.nodes.len()];
+        let mut found = targets.clone();
+        for edge in &self.edges {
+            before[edge.dst.index()].push(edge.src);
+            match &edge.op {
+                Op::Call { callee, .. } => {
+                    if let Some(body) = self.funcs[callee.index()].body {
+                        before[body.entry.index()].push(edge.src);
+                        before[edge.dst.index()].push(body.exit);
+                    }
+                }
+                Op::Unsupported { construct } if indirect && construct.starts_with("call") => {
+                    found.insert(edge.src);
+                }
+                Op::Unsupported { .. } | Op::Skip | Op::Assume { .. } | Op::Assign { .. } | Op::Havoc { .. } => {}
+            }
+        }
+        let mut open: Vec<NodeId> = found.iter().copied().collect();
+        while let Some(node) = open.pop() {
+            for &previous in &before[node.index()] {
+                if found.insert(previous) {
+                    open.push(previous);
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether the name of a function stands somewhere in the program without an argument list behind it. Also true for
+    /// names that mean something else there, so it errs on the safe side.
+    fn takes_address_of_function(&self) -> bool {
+        let names: BTreeSet<&str> = self.funcs.iter().map(|func| &*func.name).collect();
+        self.sources.iter().any(|source| uses_as_value(&source.text, &names))
+    }
+}
+
+/// Whether one of the names occurs outside of comments and literals without an opening parenthesis behind it.
+fn uses_as_value(text: &str, names: &BTreeSet<&str>) -> bool {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let rest = &bytes[at..];
+        match bytes[at] {
+            b'/' if rest.starts_with(b"//") => at += length_until(rest, b"\n"),
+            b'/' if rest.starts_with(b"/*") => at += 2 + length_until(&rest[2..], b"*/"),
+            quote @ (b'"' | b'\'') => at += literal_length(rest, quote),
+            first if first == b'_' || first.is_ascii_alphabetic() => {
+                let is_part = |byte: &u8| *byte == b'_' || byte.is_ascii_alphanumeric();
+                let length = rest.iter().take_while(|byte| is_part(byte)).count();
+                let behind = rest[length..].iter().find(|byte| !byte.is_ascii_whitespace());
+                if behind != Some(&b'(') && names.contains(&text[at..at + length]) {
+                    return true;
+                }
+                at += length;
+            }
+            _ => at += 1,
+        }
+    }
+    false
+}
+
+/// The number of bytes up to the end of the first occurrence of `end`, or all.
+fn length_until(bytes: &[u8], end: &[u8]) -> usize {
+    bytes.windows(end.len()).position(|window| window == end).map_or(bytes.len(), |start| start + end.len())
+}
+
+/// The length of a string or character literal at the start of `bytes`, up to the end of the line if it is not closed.
+fn literal_length(bytes: &[u8], quote: u8) -> usize {
+    let mut at = 1;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' => at += 2,
+            byte if byte == quote || byte == b'\n' => return at + 1,
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{MachineModel, Options, Property, Source, load};
+
+    fn leads(text: &str) -> (bool, usize, usize) {
+        let source = Source { name: "t.c".into(), text: text.into() };
+        let program = load(&[source], &Options { machine: MachineModel::Ilp32, entry: "main".into() }).unwrap();
+        let targets = program.targets(&Property::default_errors());
+        let found = program.leading_to(&targets);
+        (found.contains(&program.entry), found.len(), program.nodes.len())
+    }
+
+    #[test]
+    fn a_function_that_is_never_called_does_not_matter() {
+        let (entry, ..) = leads("void reach_error(void); void f(void) { reach_error(); } int main(void) { return 0; }");
+        assert!(!entry);
+    }
+
+    #[test]
+    fn calls_and_returns_are_followed() {
+        let text = "void reach_error(void); int f(int x) { return x; }
+            int main(void) { int y = f(1); if (y) { reach_error(); } y = 2; y = 3; return y; }";
+        let (entry, found, all) = leads(text);
+        assert!(entry);
+        assert!(found < all, "what comes after the last target is left out");
+    }
+
+    #[test]
+    fn a_call_through_a_pointer_can_lead_anywhere() {
+        let text = "void reach_error(void); void f(void) { reach_error(); }
+            int main(void) { void (*p)(void) = f; p(); return 0; }";
+        assert!(leads(text).0);
+    }
+}
