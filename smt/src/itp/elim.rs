@@ -44,8 +44,11 @@ pub(crate) fn forall(
         };
         let (inside, outside): (Vec<_>, Vec<_>) = disjuncts.into_iter().partition(|&d| occurs(terms, (sym, index), d));
         let body = terms.or_all(&inside);
-        let without =
-            if inside.is_empty() { TermId::FALSE } else { instances(terms, solver, (sym, index), body, max_instances, limits)? };
+        let without = if inside.is_empty() {
+            TermId::FALSE
+        } else {
+            instances(terms, solver, (sym, index), body, max_instances, limits)?
+        };
         let rest = terms.or_all(&outside);
         results.push(terms.or(without, rest));
     }

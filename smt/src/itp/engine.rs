@@ -55,6 +55,8 @@ impl Task<'_> {
 pub(crate) struct Found {
     /// An infeasible slice.
     pub(crate) slice: Option<Slice>,
+    /// A sequence that was checked.
+    pub(crate) sequence: Option<Vec<TermId>>,
     /// The weakest preconditions of the slice at the cuts.
     pub(crate) preconditions: Option<Vec<TermId>>,
     /// Executions of the beginning of the path.

@@ -15,6 +15,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::engine::Task;
 use super::facts::place;
+use super::polish::is_pretty;
 use crate::path::Stmt;
 use crate::term::{BvBin, Term, TermId, Terms};
 
@@ -23,7 +24,8 @@ use crate::term::{BvBin, Term, TermId, Terms};
 pub(crate) struct Growth {
     /// Nothing is new although the caller said what it knows.
     pub(crate) stuck: bool,
-    /// New atoms in families that are too large, as far as the program does not name them.
+    /// New atoms in families that are too large, as far as the program does not name them; and atoms about choices or
+    /// pieces of numbers, which hardly ever generalise.
     pub(crate) diverging: usize,
     /// New atoms, summed over the places.
     pub(crate) atoms: usize,
@@ -51,6 +53,7 @@ pub(crate) fn growth(task: &mut Task<'_>, cuts: &[TermId], family: usize) -> Gro
         atoms.retain(|atom| !old.contains(atom));
         growth.stuck &= atoms.is_empty();
         growth.atoms += atoms.len();
+        growth.diverging += atoms.iter().filter(|&&atom| !is_pretty(task.terms, atom)).count();
         let mut families: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
         for (&atom, is_new) in old.iter().map(|a| (a, false)).chain(atoms.iter().map(|a| (a, true))) {
             let skeleton = skeletons.of(task.terms, atom);

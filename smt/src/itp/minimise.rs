@@ -72,6 +72,39 @@ pub(crate) fn infeasible_slice(
     Ok(slice_of(path, &labelled, &small))
 }
 
+/// A slice for which a sequence of interpolants is inductive, so that it has no execution. Small as the solver's cores are.
+/// `None` when some block cannot be decided.
+pub(crate) fn slice_for(
+    terms: &mut Terms,
+    solver: &mut dyn Solver,
+    path: &Path<'_>,
+    cuts: &[TermId],
+    limits: &Limits,
+) -> Option<Slice> {
+    let all = Slice::uniform(path, true);
+    let mut slice = Slice::uniform(path, false);
+    for block in 0..path.len() {
+        let before = if block == 0 { TermId::TRUE } else { cuts[block - 1] };
+        let after = cuts.get(block).copied().unwrap_or(TermId::FALSE);
+        if before == TermId::FALSE || after == TermId::TRUE {
+            continue;
+        }
+        let mut labelled = Labelled::of_block(terms, path, &all, block);
+        let after = labelled.at_end(terms, after);
+        labelled.asserts.extend([before, terms.not(after)]);
+        let core = with_search(terms, solver, &labelled, limits, |search| {
+            let all = search.core.clone();
+            search.core = search.ask(&all, limits)?;
+            search.again();
+            Ok(())
+        });
+        for label in core.ok()?.into_iter().map(|l| labelled.labels[l]) {
+            slice.keep(label.block, label.edge);
+        }
+    }
+    Some(slice)
+}
+
 /// Runs a search on a solver that holds the encoding; starts with all labels.
 fn with_search(
     terms: &mut Terms,

@@ -40,7 +40,7 @@ pub use candidates::Candidates;
 pub use engine::{Interpolator, ItpOutcome, Task};
 pub use feasible::{Feasibility, feasibility};
 pub use graph::Path;
-pub use newton::Newton;
+pub use newton::{Assertion, Newton};
 pub use portfolio::{EngineKind, EngineStats, Portfolio, PortfolioConfig};
 pub use query::{BlockDag, CutHint, DagEdge, Hints, PathQuery, PathResult, Sequence, Witness, WitnessStep};
 pub use sp::Strongest;

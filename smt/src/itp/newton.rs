@@ -7,32 +7,45 @@
 
 use super::checker::check;
 use super::engine::{Interpolator, ItpOutcome, Task};
-use super::minimise::{NoCore, infeasible_slice};
+use super::minimise::{NoCore, infeasible_slice, slice_for};
 use super::slice::Slice;
 use super::unwrap::Cases;
 use super::wp::Backward;
 use crate::path::Stmt;
 use crate::term::TermId;
 
-/// The engine.
+/// The engine that slices by an unsatisfiable core.
 #[derive(Clone, Debug)]
 pub struct Newton {
     /// Attempts to make the core smaller.
     pub attempts: usize,
 }
 
-/// An infeasible slice of the path; taken from the task if an engine before found one.
+/// The engine that keeps all assignments, and of the assumptions only the last one that every way passes: what the program
+/// asserts. Answers only if the precondition of the path is seen to be true without a solver. That is the way to go where
+/// the solver is weak and normal forms are strong, as with equations between polynomials; and it often gives the most
+/// general interpolants.
+#[derive(Clone, Debug)]
+pub struct Assertion;
+
+/// An infeasible slice of the path: what an earlier sequence needs, or else what an unsatisfiable core of the path says.
 pub(crate) fn slice(task: &mut Task<'_>, attempts: usize) -> Result<Slice, String> {
     if let Some(slice) = &task.found.slice {
         return Ok(slice.clone());
     }
-    let slice =
-        infeasible_slice(task.terms, task.solver, task.path, attempts, task.limits, task.attempt).map_err(
+    let local = match &task.found.sequence {
+        Some(cuts) => slice_for(task.terms, task.solver, task.path, cuts, task.limits),
+        None => None,
+    };
+    let slice = match local {
+        Some(slice) => slice,
+        None => infeasible_slice(task.terms, task.solver, task.path, attempts, task.limits, task.attempt).map_err(
             |no_core| match no_core {
                 NoCore::Feasible => "the labelled encoding has a model".to_owned(),
                 NoCore::Unknown(why) => format!("no core: {why}"),
             },
-        )?;
+        )?,
+    };
     task.found.slice = Some(slice.clone());
     Ok(slice)
 }
@@ -43,44 +56,54 @@ impl Interpolator for Newton {
     }
 
     fn interpolate(&mut self, task: &mut Task<'_>) -> ItpOutcome {
+        let slice = match slice(task, self.attempts) {
+            Ok(slice) => slice,
+            Err(why) => return ItpOutcome::GaveUp(why),
+        };
         let cases = Cases::new(task);
-        let mut found = None;
-        if task.found.slice.is_none() {
-            found = assertion_slice(task).and_then(|slice| {
-                unwrapped(task, &slice, &cases, false).or_else(|| {
-                    // If the builders see that the path's precondition is true, no solver is needed. That is the way to go
-                    // where the solver is weak and normal forms are strong, as with equations between polynomials.
-                    let (front, slice, cuts) = preconditions(task, &slice, &Cases::default()).ok()?;
-                    (front == TermId::TRUE).then_some((slice, cuts))
-                })
-            });
-        }
-        if found.is_none() {
-            let slice = match slice(task, self.attempts) {
-                Ok(slice) => slice,
-                Err(why) => return ItpOutcome::GaveUp(why),
-            };
-            found = unwrapped(task, &slice, &cases, true);
-            if found.is_none() {
-                match preconditions(task, &slice, &Cases::default()) {
-                    Ok((_, slice, cuts)) => found = Some((slice, cuts)),
-                    Err(why) => return ItpOutcome::GaveUp(why),
-                }
-            }
-        }
-        match found {
-            Some((slice, cuts)) => {
-                task.found.slice = Some(slice);
-                task.found.preconditions = Some(cuts.clone());
-                ItpOutcome::Sequence(cuts)
-            }
-            None => ItpOutcome::GaveUp("no preconditions".to_owned()),
-        }
+        let found = match unwrapped(task, &slice, &cases, true) {
+            Some(found) => Ok(found),
+            None => preconditions(task, &slice, &Cases::default()).map(|(_, slice, cuts)| (slice, cuts)),
+        };
+        answer(task, found)
     }
 }
 
-/// The slice that keeps all assignments, and of the assumptions only the last one that every way passes: what the program
-/// asserts.
+impl Interpolator for Assertion {
+    fn name(&self) -> &'static str {
+        "assertion"
+    }
+
+    fn interpolate(&mut self, task: &mut Task<'_>) -> ItpOutcome {
+        let Some(slice) = assertion_slice(task) else {
+            return ItpOutcome::GaveUp("the path does not end in an assumption".to_owned());
+        };
+        let cases = Cases::new(task);
+        if let Some(found) = unwrapped(task, &slice, &cases, false) {
+            return answer(task, Ok(found));
+        }
+        let found = match preconditions(task, &slice, &Cases::default()) {
+            Ok((TermId::TRUE, slice, cuts)) => Ok((slice, cuts)),
+            Ok(_) => Err("the last assumption alone is no reason".to_owned()),
+            Err(why) => Err(why),
+        };
+        answer(task, found)
+    }
+}
+
+/// Leaves the findings for engines to come.
+fn answer(task: &mut Task<'_>, found: Result<(Slice, Vec<TermId>), String>) -> ItpOutcome {
+    match found {
+        Ok((slice, cuts)) => {
+            task.found.slice = Some(slice);
+            task.found.preconditions = Some(cuts.clone());
+            ItpOutcome::Sequence(cuts)
+        }
+        Err(why) => ItpOutcome::GaveUp(why),
+    }
+}
+
+/// The slice that keeps all assignments and the assertion.
 fn assertion_slice(task: &Task<'_>) -> Option<Slice> {
     let last = task.path.len() - 1;
     let (dag, graph) = (task.path.dag(last), &task.path.graphs[last]);

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use super::engine::Task;
 use super::hoare::{Holds, OpenBlock};
 use crate::path::PathFormula;
-use crate::term::{Term, TermId, Terms};
+use crate::term::{Sort, Term, TermId, Terms};
 
 /// Interpolants with more atoms than this are not turned into conjunctions of literals.
 const MAX_LITERALS: usize = 150;
@@ -103,6 +103,16 @@ fn as_literals(
     Some(open.terms.and_all(&kept))
 }
 
+/// Whether a fact does without choices and single bits.
+pub(crate) fn is_pretty(terms: &Terms, fact: TermId) -> bool {
+    let ugly = |t: TermId| match *terms.get(t) {
+        Term::Ite(_, a, _) => terms.sort(a) != Sort::Bool,
+        Term::Extract { .. } => true,
+        _ => false,
+    };
+    !terms.post_order(&[fact], |_| false).into_iter().any(ugly)
+}
+
 /// A subset of `facts` that implies `goal` over the block; early ones go first. `None` when all of them do not.
 pub(crate) fn needed(
     open: &mut OpenBlock<'_>,
@@ -110,6 +120,11 @@ pub(crate) fn needed(
     goal: TermId,
     attempts: usize,
 ) -> Option<Vec<TermId>> {
+    // Without the ugly ones first, because the solver's core has no taste.
+    let pretty: Vec<TermId> = facts.iter().copied().filter(|&f| is_pretty(open.terms, f)).collect();
+    if pretty.len() < facts.len() && !pretty.is_empty() && open.implies(&pretty, goal).is_yes() {
+        facts = pretty;
+    }
     match open.implies(&facts, goal) {
         Holds::Yes(core) => facts = core.into_iter().map(|i| facts[i]).collect(),
         Holds::No | Holds::Unknown(_) => return None,

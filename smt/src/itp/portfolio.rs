@@ -12,7 +12,7 @@ use super::engine::{Interpolator, ItpOutcome, Task};
 use super::feasible::{Feasibility, feasibility};
 use super::graph::Path;
 use super::growth::{Growth, growth};
-use super::newton::Newton;
+use super::newton::{Assertion, Newton};
 use super::polish::polish;
 use super::query::{Hints, PathQuery, PathResult, Sequence};
 use super::sp::Strongest;
@@ -24,6 +24,8 @@ use crate::term::{TermId, Terms};
 /// The engines.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum EngineKind {
+    /// Weakest preconditions of what the program asserts at the end.
+    Assertion,
     /// Weakest preconditions of a slice.
     Newton,
     /// Weakest preconditions of single blocks, made simpler at every cut.
@@ -59,8 +61,10 @@ impl Default for PortfolioConfig {
     fn default() -> Self {
         PortfolioConfig {
             engines: vec![
-                EngineKind::Newton,
+                EngineKind::Assertion,
+                EngineKind::Stepwise,
                 EngineKind::Uniform,
+                EngineKind::Newton,
                 EngineKind::Spacer,
                 EngineKind::Candidates,
                 EngineKind::Strongest,
@@ -175,6 +179,7 @@ impl Portfolio {
                 }
             };
             stats.answered += 1;
+            task.found.sequence = Some(sequence.interpolants.clone());
             let growth = growth(&mut task, &sequence.interpolants, self.config.family);
             let is_good = !growth.stuck && growth.diverging == 0;
             stats.diverging += u64::from(!is_good);
@@ -214,6 +219,7 @@ fn refined(
 fn engine(kind: EngineKind, config: &PortfolioConfig) -> Box<dyn Interpolator> {
     let (core_attempts, attempts) = (config.core_attempts, config.polish_attempts);
     match kind {
+        EngineKind::Assertion => Box::new(Assertion),
         EngineKind::Newton => Box::new(Newton { attempts: core_attempts }),
         EngineKind::Stepwise => Box::new(Stepwise { attempts }),
         EngineKind::Uniform => Box::new(Candidates { core_attempts, attempts, uniform_only: true }),

@@ -38,6 +38,8 @@ pub(crate) struct Labelled {
     pub(crate) asserts: Vec<TermId>,
     /// In the order of execution.
     pub(crate) labels: Vec<Label>,
+    /// The versions at the end; none when the end cannot be reached.
+    end: Option<Versions>,
 }
 
 /// The current version of each variable that has been written.
@@ -50,8 +52,11 @@ struct Point {
     versions: Versions,
 }
 
-struct Builder<'a> {
+struct Builder<'a, 'q> {
     terms: &'a mut Terms,
+    path: &'a Path<'q>,
+    slice: &'a Slice,
+    is_live: &'a dyn Fn(usize, u32, SymId) -> bool,
     out: Labelled,
     next_version: FxHashMap<SymId, u32>,
     next_reach: u32,
@@ -63,40 +68,63 @@ impl Labelled {
     /// The encoding of a slice of the path.
     pub(crate) fn new(terms: &mut Terms, path: &Path<'_>, slice: &Slice) -> Self {
         let liveness = Liveness::new(terms, path, slice);
+        Self::of_blocks(terms, path, slice, 0..path.len(), &|block, node, sym| liveness.is_live(block, node, sym))
+    }
+
+    /// The encoding of one block of a slice, which says all about the values at its end.
+    pub(crate) fn of_block(terms: &mut Terms, path: &Path<'_>, slice: &Slice, block: usize) -> Self {
+        Self::of_blocks(terms, path, slice, block..block + 1, &|_, _, _| true)
+    }
+
+    fn of_blocks(
+        terms: &mut Terms,
+        path: &Path<'_>,
+        slice: &Slice,
+        blocks: std::ops::Range<usize>,
+        is_live: &dyn Fn(usize, u32, SymId) -> bool,
+    ) -> Self {
         let label_sym = terms.symbol(LABEL, Sort::Bool);
         let reach_sym = terms.symbol(REACH, Sort::Bool);
         let mut builder = Builder {
             terms,
-            out: Labelled { asserts: Vec::new(), labels: Vec::new() },
+            path,
+            slice,
+            is_live,
+            out: Labelled { asserts: Vec::new(), labels: Vec::new(), end: Some(Versions::default()) },
             next_version: FxHashMap::default(),
             next_reach: 1,
             label_sym,
             reach_sym,
         };
-        let mut versions = Versions::default();
-        for b in 0..path.len() {
-            match builder.block(path, slice, &liveness, b, versions) {
-                Some(end) => versions = end,
-                None => {
-                    builder.out.asserts.push(TermId::FALSE);
-                    break;
-                }
-            }
+        for b in blocks {
+            let Some(start) = builder.out.end.take() else { break };
+            builder.out.end = builder.block(b, start);
+        }
+        if builder.out.end.is_none() {
+            builder.out.asserts.push(TermId::FALSE);
         }
         builder.out
     }
+
+    /// A term over program variables, taken at the end.
+    pub(crate) fn at_end(&self, terms: &mut Terms, term: TermId) -> TermId {
+        match &self.end {
+            Some(versions) => read(terms, versions, term),
+            None => term,
+        }
+    }
 }
 
-impl Builder<'_> {
-    fn block(
-        &mut self,
-        path: &Path<'_>,
-        slice: &Slice,
-        liveness: &Liveness,
-        b: usize,
-        start: Versions,
-    ) -> Option<Versions> {
-        let (dag, graph) = (path.dag(b), &path.graphs[b]);
+fn read(terms: &mut Terms, versions: &Versions, term: TermId) -> TermId {
+    terms.substitute(term, &mut |terms: &mut Terms, sym, index| {
+        debug_assert_eq!(index, 0, "statements speak about program variables");
+        versions.get(sym.index() as u32).map(|(_, version)| terms.var(sym, version))
+    })
+}
+
+impl Builder<'_, '_> {
+    fn block(&mut self, b: usize, start: Versions) -> Option<Versions> {
+        let (dag, graph) = (self.path.dag(b), &self.path.graphs[b]);
         if !graph.is_connected() {
             return None;
         }
@@ -107,7 +135,7 @@ impl Builder<'_> {
             let here = match points.len() {
                 0 => continue,
                 1 => points.pop().expect("there is one"),
-                _ => self.join(&points, graph.is_bottleneck(node), |sym| liveness.is_live(b, node, sym)),
+                _ => self.join(&points, graph.is_bottleneck(node), b, node),
             };
             if node == dag.nodes - 1 {
                 return Some(here.versions);
@@ -121,7 +149,7 @@ impl Builder<'_> {
                     let implied = self.terms.implies(next.reach, here.reach);
                     self.out.asserts.push(implied);
                 }
-                self.edge(&mut next, b, e, slice.stmt(path, b, e));
+                self.edge(&mut next, b, e, self.slice.stmt(self.path, b, e));
                 arriving[dag.edges[e as usize].to as usize].push(next);
             }
         }
@@ -140,13 +168,6 @@ impl Builder<'_> {
         (*version, self.terms.var(sym, *version))
     }
 
-    fn read(&mut self, versions: &Versions, term: TermId) -> TermId {
-        self.terms.substitute(term, &mut |terms: &mut Terms, sym, index| {
-            debug_assert_eq!(index, 0, "statements speak about program variables");
-            versions.get(sym.index() as u32).map(|(_, version)| terms.var(sym, version))
-        })
-    }
-
     fn edge(&mut self, point: &mut Point, block: usize, edge: u32, stmt: Stmt) {
         let constraint = match stmt {
             Stmt::Skip => return,
@@ -155,9 +176,9 @@ impl Builder<'_> {
                 point.versions.set(sym.index() as u32, Some((sym, version)));
                 return;
             }
-            Stmt::Assume(cond) => self.read(&point.versions, cond),
+            Stmt::Assume(cond) => read(self.terms, &point.versions, cond),
             Stmt::Assign(sym, value) => {
-                let value = self.read(&point.versions, value);
+                let value = read(self.terms, &point.versions, value);
                 let (version, target) = self.fresh(sym);
                 point.versions.set(sym.index() as u32, Some((sym, version)));
                 self.terms.eq(target, value)
@@ -174,7 +195,7 @@ impl Builder<'_> {
         self.out.asserts.push(clause);
     }
 
-    fn join(&mut self, points: &[Point], bottleneck: bool, live: impl Fn(SymId) -> bool) -> Point {
+    fn join(&mut self, points: &[Point], bottleneck: bool, block: usize, node: u32) -> Point {
         let ways: Vec<TermId> = points.iter().map(|p| p.reach).collect();
         let some_way = self.terms.or_all(&ways);
         let reach = if bottleneck { TermId::TRUE } else { self.reach() };
@@ -190,7 +211,7 @@ impl Builder<'_> {
         }
         for (key, sym) in differing {
             // A dead variable takes any of its versions.
-            if !live(sym) {
+            if !(self.is_live)(block, node, sym) {
                 continue;
             }
             let (version, target) = self.fresh(sym);

@@ -36,12 +36,13 @@ impl Interpolator for Stepwise {
     fn interpolate(&mut self, task: &mut Task<'_>) -> ItpOutcome {
         let cuts = task.path.len() - 1;
         let composed = Composed::new(task.terms, task.path);
+        let cases = Cases::new(task);
         let mut interpolants = vec![TermId::FALSE; cuts];
         let mut goal = TermId::FALSE;
         // Cuts that nothing reaches, as far as the builders see, keep false.
         for cut in (0..cuts.min(composed.conditions.len())).rev() {
             let prefix = composed.prefix(task.terms, cut);
-            match self.step(task, cut + 1, &prefix, goal) {
+            match self.step(task, cut + 1, &prefix, goal, &cases) {
                 Ok(interpolant) => goal = interpolant,
                 Err(why) => return ItpOutcome::GaveUp(format!("block {}: {why}", cut + 1)),
             }
@@ -63,6 +64,7 @@ impl Stepwise {
         block: usize,
         prefix: &PathFormula,
         goal: TermId,
+        cases: &Cases,
     ) -> Result<TermId, String> {
         let formula = task.path.formulas[block].as_ref();
         let mut open = OpenBlock::new(task.terms, task.solver, formula, task.attempt);
@@ -70,9 +72,29 @@ impl Stepwise {
             return Ok(TermId::TRUE);
         }
         drop(open);
-        let none = Cases::default();
+        // The guess that nothing wraps around comes first; what it gives is checked here.
+        if !cases.is_empty() {
+            for cases in [cases, &cases.without_requirements()] {
+                if let Ok(guess) = self.replaced(task, block, prefix, goal, cases) {
+                    return Ok(guess);
+                }
+            }
+        }
+        self.replaced(task, block, prefix, goal, &Cases::default())
+    }
+
+    /// The precondition of `goal` over the block, with the cases chosen, or something simpler that holds after `prefix`.
+    fn replaced(
+        &self,
+        task: &mut Task<'_>,
+        block: usize,
+        prefix: &PathFormula,
+        goal: TermId,
+        cases: &Cases,
+    ) -> Result<TermId, String> {
+        let formula = task.path.formulas[block].as_ref();
         let slice = Slice::uniform(task.path, true);
-        let mut backward = Backward::new(task.path, slice, &none, task.solver, task.attempt);
+        let mut backward = Backward::new(task.path, slice, cases, task.solver, task.attempt);
         let precondition = backward.block(task.terms, block, goal)?;
         let mut literals = Vec::new();
         for atom in task.terms.atoms(precondition).into_iter().take(MAX_LITERALS / 2) {
@@ -87,8 +109,12 @@ impl Stepwise {
         if let Some(kept) = needed(&mut open, facts, goal, self.attempts) {
             return Ok(open.terms.and_all(&kept));
         }
+        let suffices = cases.is_empty() || open.implies(&[precondition], goal).is_yes();
         drop(open);
         let mut open = OpenBlock::new(task.terms, task.solver, Some(prefix), task.attempt);
+        if !cases.is_empty() && !(suffices && open.implies(&[], precondition).is_yes()) {
+            return Err("the path may wrap around".to_owned());
+        }
         Ok(fewer_disjuncts(&mut open, &[], precondition, self.attempts))
     }
 }

@@ -42,6 +42,7 @@ impl Cases {
         if wrapping.is_empty() {
             return Cases::default();
         }
+        let mut entries: BTreeMap<usize, Vec<State>> = BTreeMap::new();
         Samples::of(task).replay(
             task,
             |block, edge, state| {
@@ -49,8 +50,14 @@ impl Cases {
                     states.entry((block, edge)).or_default().push(state.clone());
                 }
             },
-            |_, _| {},
+            |cut, state| entries.entry(cut + 1).or_default().push(state.clone()),
         );
+        // Where no sample comes, the states at the entry of the block are better than nothing.
+        for &(block, edge) in wrapping.keys() {
+            if let (false, Some(at_entry)) = (states.contains_key(&(block, edge)), entries.get(&block)) {
+                states.insert((block, edge), at_entry.clone());
+            }
+        }
         let mut cases = Cases::default();
         for ((block, edge), states) in states {
             let (term, required) = choose(task.terms, wrapping[&(block, edge)], &states);

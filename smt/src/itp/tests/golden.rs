@@ -48,7 +48,16 @@ fn itp_measure() {
     let show = std::env::var("ITP_SHOW").is_ok();
     for mode in [Mode::Signed(32), Mode::Unsigned(32), Mode::Int, Mode::Bounded(1_000_000)] {
         let full = PortfolioConfig::default().engines;
-        for engines in [vec![Newton], vec![Stepwise], vec![Uniform], vec![Spacer], vec![Candidates], vec![Strongest], full] {
+        for engines in [
+            vec![Assertion],
+            vec![Newton],
+            vec![Stepwise],
+            vec![Uniform],
+            vec![Spacer],
+            vec![Candidates],
+            vec![Strongest],
+            full,
+        ] {
             if std::env::var("ITP_ENGINE").is_ok_and(|e| e != format!("{:?}", engines[0]) || engines.len() > 1) {
                 continue;
             }
@@ -100,45 +109,33 @@ fn itp_measure() {
     }
 }
 
-/// Prints how long each stage takes on one problem; not a test.
+/// Prints how long each engine takes on one problem; not a test.
 #[test]
 #[ignore = "a measurement, not a test"]
 fn itp_profile() {
-    use crate::itp::minimise::infeasible_slice;
-    use crate::itp::polish::polish;
-    use crate::itp::unwrap::Cases;
-    use crate::itp::wp::Backward;
-    use crate::solver::{Solver, Z3Config, Z3Solver};
+    use EngineKind::*;
     let name = std::env::var("ITP_NAME").unwrap_or("states".to_owned());
     let n: usize = std::env::var("ITP_N").ok().and_then(|n| n.parse().ok()).unwrap_or(5);
-    for mode in [Mode::Signed(32), Mode::Int] {
-        let problem = one(mode, &name, n);
-        let (mut terms, query) = (problem.ctx.terms, problem.query);
-        let mut solver = Z3Solver::new(&Z3Config::default());
-        let (hints, limits) = (one_place(&query), Limits::none());
-        let mut last = Instant::now();
-        let mut lap = |what: &str, solver: &Z3Solver| {
-            println!("{mode:?} {what}: {:?}, {} checks", last.elapsed(), solver.stats().checks);
-            last = Instant::now();
-        };
-        let path = Path::new(&mut terms, &query);
-        println!("{} edges, {} blocks", path.edges().count(), path.len());
-        lap("path", &solver);
-        let feasible = feasibility(&mut terms, &mut solver, &path, &limits);
-        assert_eq!(feasible, Feasibility::Infeasible);
-        lap("feasibility", &solver);
-        for attempts in [0, 20, 60, 200] {
-            let slice = infeasible_slice(&mut terms, &mut solver, &path, attempts, &limits, &limits).expect("infeasible");
-            lap(&format!("slice of {} with {attempts}", slice.len()), &solver);
-            let mut cuts = Backward::new(&path, slice, &Cases::default(), &mut solver, &limits).sequence(&mut terms).expect("wp");
-            lap(&format!("wp of size {}", terms.size_of_all(&cuts)), &solver);
-            cuts.remove(0);
-            let mut task = Task::new(&mut terms, &mut solver, &path, &hints, &limits, &limits);
-            checker::check(&mut task, &cuts, "wp").expect("inductive");
-            lap("check", &solver);
-            let mut task = Task::new(&mut terms, &mut solver, &path, &hints, &limits, &limits);
-            let polished = polish(&mut task, &cuts, 12);
-            lap(&format!("polish to size {}", terms.size_of_all(&polished)), &solver);
+    for mode in [Mode::Signed(32), Mode::Int, Mode::Bounded(1_000_000)] {
+        let full = PortfolioConfig::default().engines;
+        let mut lists: Vec<Vec<EngineKind>> = full.iter().map(|&kind| vec![kind]).collect();
+        lists.insert(0, full);
+        for engines in lists {
+            let mut problem = one(mode, &name, n);
+            let edges: usize = problem.query.blocks.iter().map(|dag| dag.edges.len()).sum();
+            let start = Instant::now();
+            let (result, portfolio) = solve(&mut problem, engines);
+            let outcome = match result {
+                PathResult::Infeasible(s) => {
+                    let atoms: std::collections::BTreeSet<TermId> =
+                        s.interpolants.iter().flat_map(|&t| problem.ctx.terms.atoms(t)).collect();
+                    format!("{} atoms by {}", atoms.len(), s.engine)
+                }
+                other => format!("{other:?}"),
+            };
+            let engines: Vec<&str> = portfolio.stats().iter().filter(|s| s.asked > 0).map(|s| s.name).collect();
+            let checks = portfolio.solver_stats().checks;
+            println!("{mode:?} {edges} edges, {engines:?}: {:?}, {checks} checks, {outcome}", start.elapsed());
         }
     }
 }
