@@ -2,10 +2,18 @@
 //! Terms, solvers and interpolation.
 //!
 //! * [`term`]: hash-consed terms over Booleans, bit-vectors and integers, built through simplifying constructors.
+//! * [`solver`]: the solver interface, decorators, and Z3.
 //! * [`path`]: path formulas of large blocks.
 //! * [`itp`]: feasibility and interpolation of paths.
 //!
 //! Nothing outside this crate names a solver. Terms are plain data that cross threads; solvers stay on theirs.
+//!
+//! # Z3
+//!
+//! By default a given libz3 is linked: `Z3_LIBRARY_PATH_OVERRIDE` names its folder (set in `.cargo/config.toml` to the
+//! prebuilt one that `scripts/setup` fetches). The feature `vendored` builds Z3 5.3.2 from source instead and links it
+//! statically; that needs CMake 3.26, a C++ compiler with `<format>` (GCC 13, Clang 17), Python 3 and about 40 minutes
+//! of CPU time.
 
 pub mod error;
 pub mod itp;

@@ -219,6 +219,19 @@ impl Context {
         }
     }
 
+    /// A new Boolean constant, its negation, and the definition that makes it equivalent to a formula.
+    pub(super) fn name(&self, formula: Z3_ast) -> Result<(Z3_ast, Z3_ast, Z3_ast), Error> {
+        let prefix = c_string("assumed");
+        let sort = self.sort(Sort::Bool)?;
+        // SAFETY: all operands are referenced; the string outlives the call.
+        unsafe {
+            let name = self.keep(z3_sys::Z3_mk_fresh_const(self.raw, prefix.as_ptr(), sort))?;
+            let negation = self.keep(z3_sys::Z3_mk_not(self.raw, name))?;
+            let definition = self.keep(z3_sys::Z3_mk_iff(self.raw, name, formula))?;
+            Ok((name, negation, definition))
+        }
+    }
+
     /// The value that a numeral or Boolean constant of Z3 denotes.
     pub(super) fn value_of(&self, sort: Sort, ast: Z3_ast) -> Result<Value, Error> {
         // SAFETY: the term is alive; the out-parameters are valid.

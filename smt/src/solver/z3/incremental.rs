@@ -12,7 +12,7 @@ use z3_sys::*;
 use super::context::{Context, Param, classify, text};
 use crate::error::Error;
 use crate::solver::{Assignment, CheckResult, Core, Limits, Model, Solver, SolverStats};
-use crate::term::{Sort, SymId, TermId, Terms, Value};
+use crate::term::{Sort, SymId, Term, TermId, Terms, Value};
 
 /// The logic a solver is made for.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
@@ -76,12 +76,29 @@ impl Stale {
     }
 }
 
+/// What is known of a compound formula that was assumed, without its negation.
+#[derive(Copy, Clone)]
+enum Name {
+    /// It was assumed once; it gets a name if it is again.
+    Without,
+    /// A Boolean constant that is equivalent to the formula, and its negation.
+    Given(Z3_ast, Z3_ast),
+}
+
+/// Names given outside all scopes, where they stay for ever.
+const OUTERMOST_NAMES: usize = 2000;
+
 /// What lives in the context.
 struct State {
     solver: Z3_solver,
     /// Terms of which all bounded instances have been constrained, by scope of the constraints.
     bounded: Vec<Vec<TermId>>,
     is_bounded: FxHashSet<TermId>,
+    /// Compound formulas that were assumed, by scope in which that is known.
+    assumed: Vec<Vec<TermId>>,
+    names: FxHashMap<TermId, Name>,
+    /// Number of names given so far.
+    named: usize,
     // Declared last, so that it is dropped last.
     context: Context,
 }
@@ -90,7 +107,15 @@ impl State {
     fn new(config: &Z3Config) -> Result<Self, Error> {
         let context = Context::new()?;
         let solver = new_solver(&context, config)?;
-        Ok(State { solver, bounded: vec![Vec::new()], is_bounded: FxHashSet::default(), context })
+        Ok(State {
+            solver,
+            bounded: vec![Vec::new()],
+            is_bounded: FxHashSet::default(),
+            assumed: vec![Vec::new()],
+            names: FxHashMap::default(),
+            named: 0,
+            context,
+        })
     }
 
     /// Replaces the solver by one without assertions.
@@ -101,11 +126,15 @@ impl State {
         self.solver = solver;
         self.bounded = vec![Vec::new()];
         self.is_bounded.clear();
+        self.assumed = vec![Vec::new()];
+        self.names.clear();
+        self.named = 0;
         Ok(())
     }
 
     fn push(&mut self) -> Result<(), Error> {
         self.bounded.push(Vec::new());
+        self.assumed.push(Vec::new());
         // SAFETY: the solver is alive.
         unsafe { Z3_solver_push(self.context.raw(), self.solver) };
         self.context.error()
@@ -114,6 +143,9 @@ impl State {
     fn pop(&mut self) -> Result<(), Error> {
         for t in self.bounded.pop().unwrap_or_default() {
             self.is_bounded.remove(&t);
+        }
+        for t in self.assumed.pop().unwrap_or_default() {
+            self.names.remove(&t);
         }
         // SAFETY: the solver is alive and has a scope, as `bounded` had.
         unsafe { Z3_solver_pop(self.context.raw(), self.solver, 1) };
@@ -153,6 +185,40 @@ impl State {
             self.bounded.last_mut().expect("the outermost scope is never closed").push(s);
         }
         Ok(())
+    }
+
+    /// The Z3 term by which a formula is assumed. A compound formula that is assumed again and again in one scope gets
+    /// a name: Z3 otherwise translates it anew for each check and forgets what it learned about it.
+    fn assumption(&mut self, terms: &Terms, a: TermId) -> Result<Z3_ast, Error> {
+        self.assert_bounds(terms, a)?;
+        let (formula, negated) = match *terms.get(a) {
+            Term::Not(formula) => (formula, true),
+            _ => (a, false),
+        };
+        if terms.is_atom(formula) {
+            return self.context.translate(terms, a);
+        }
+        let full = self.assumed.len() == 1 && self.named > OUTERMOST_NAMES;
+        let scope = self.assumed.last_mut().expect("the outermost scope is never closed");
+        match self.names.get(&formula) {
+            Some(&Name::Given(name, not_name)) => Ok(if negated { not_name } else { name }),
+            None => {
+                scope.push(formula);
+                self.names.insert(formula, Name::Without);
+                self.context.translate(terms, a)
+            }
+            Some(Name::Without) if full => self.context.translate(terms, a),
+            Some(Name::Without) => {
+                // The name lives in this scope even if the formula was first assumed in an outer one.
+                scope.push(formula);
+                self.named += 1;
+                let ast = self.context.translate(terms, formula)?;
+                let (name, not_name, definition) = self.context.name(ast)?;
+                self.assert_ast(definition)?;
+                self.names.insert(formula, Name::Given(name, not_name));
+                Ok(if negated { not_name } else { name })
+            }
+        }
     }
 
     /// The core of the last check, as positions in the assumptions.
@@ -196,7 +262,7 @@ fn new_solver(context: &Context, config: &Z3Config) -> Result<Z3_solver, Error> 
         Z3_solver_inc_ref(c, solver);
         solver
     };
-    let mut params = vec![Param::Uint("random_seed", config.seed)];
+    let mut params = vec![Param::Uint("random_seed", config.seed), Param::Bool("ctrl_c", false)];
     if config.core_minimize {
         params.push(Param::Bool("core.minimize", true));
     }
@@ -294,8 +360,7 @@ impl Z3Solver {
                 TermId::FALSE => return Ok(Answer::Unsat(Core::new(vec![i]))),
                 _ => {}
             }
-            state.assert_bounds(terms, a)?;
-            assumed.push((i, state.context.translate(terms, a)?));
+            assumed.push((i, state.assumption(terms, a)?));
         }
         let asts: Vec<Z3_ast> = assumed.iter().map(|&(_, ast)| ast).collect();
         let (c, solver) = (state.context.raw(), state.solver);
