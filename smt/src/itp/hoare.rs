@@ -12,6 +12,9 @@ use crate::term::{Sort, SymId, TermId, Terms, Value};
 
 const GUARD: &str = "guard!";
 
+/// Counterexamples to look at before giving up on a set of facts.
+const MAX_ROUNDS: usize = 60;
+
 /// The answer to a question about a block.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Holds {
@@ -134,7 +137,10 @@ impl<'a> OpenBlock<'a> {
     pub(crate) fn implied(&mut self, before: &[TermId], facts: &[TermId]) -> Vec<usize> {
         let mut open: Vec<usize> = (0..facts.len()).collect();
         // One counterexample refutes many facts at once.
-        while !open.is_empty() {
+        for _ in 0..MAX_ROUNDS {
+            if open.is_empty() {
+                return open;
+            }
             let all: Vec<TermId> = open.iter().map(|&i| facts[i]).collect();
             let conjunction = self.terms.and_all(&all);
             match self.violation(before, conjunction, &all) {
@@ -150,7 +156,7 @@ impl<'a> OpenBlock<'a> {
                 Violation::Unknown(_) => return Vec::new(),
             }
         }
-        open
+        Vec::new()
     }
 
     fn assumptions(&mut self, before: &[TermId], violated: TermId) -> Vec<TermId> {

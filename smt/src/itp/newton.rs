@@ -82,12 +82,26 @@ impl Interpolator for Assertion {
         if let Some(found) = unwrapped(task, &slice, &cases, false) {
             return answer(task, Ok(found));
         }
-        let found = match preconditions(task, &slice, &Cases::default()) {
-            Ok((TermId::TRUE, slice, cuts)) => Ok((slice, cuts)),
-            Ok(_) => Err("the last assumption alone is no reason".to_owned()),
-            Err(why) => Err(why),
-        };
-        answer(task, found)
+        match Assertion::without_solver(task) {
+            Some(cuts) => ItpOutcome::Sequence(cuts),
+            None => ItpOutcome::GaveUp("the last assumption alone is no reason".to_owned()),
+        }
+    }
+}
+
+impl Assertion {
+    /// The sequence, if the builders see that the precondition of the path is true. Needs no solver, as a rule, and need not
+    /// know that the path is infeasible.
+    pub(crate) fn without_solver(task: &mut Task<'_>) -> Option<Vec<TermId>> {
+        let slice = assertion_slice(task)?;
+        let (front, slice, cuts) = preconditions(task, &slice, &Cases::default()).ok()?;
+        if front != TermId::TRUE {
+            return None;
+        }
+        match answer(task, Ok((slice, cuts))) {
+            ItpOutcome::Sequence(cuts) => Some(cuts),
+            ItpOutcome::GaveUp(_) => None,
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use super::graph::Path;
 use super::growth::{Growth, growth};
 use super::newton::{Assertion, Newton};
 use super::polish::polish;
-use super::query::{Hints, PathQuery, PathResult, Sequence};
+use super::query::{Hints, PathQuery, PathResult, Sequence, Witness};
 use super::sp::Strongest;
 use super::spacer::Spacer;
 use super::stepwise::Stepwise;
@@ -51,6 +51,8 @@ pub struct PortfolioConfig {
     pub polish_attempts: usize,
     /// Atoms at one place that differ only in constants count as divergence from this number on.
     pub family: usize,
+    /// Engines that are asked for a better answer when one looks like divergence.
+    pub opinions: usize,
     /// The time for a call of Spacer.
     pub spacer_timeout: Duration,
     /// The time for a solver call whose answer only improves a result.
@@ -64,14 +66,15 @@ impl Default for PortfolioConfig {
                 EngineKind::Assertion,
                 EngineKind::Stepwise,
                 EngineKind::Uniform,
-                EngineKind::Newton,
                 EngineKind::Spacer,
+                EngineKind::Newton,
                 EngineKind::Candidates,
                 EngineKind::Strongest,
             ],
             core_attempts: 8,
             polish_attempts: 12,
             family: 3,
+            opinions: 3,
             spacer_timeout: Duration::from_secs(3),
             attempt_timeout: Duration::from_millis(500),
         }
@@ -102,6 +105,7 @@ pub struct Portfolio {
     config: PortfolioConfig,
     solver: Box<dyn Solver>,
     engines: Vec<Box<dyn Interpolator>>,
+    opinions: Vec<Opinions>,
     stats: Vec<EngineStats>,
 }
 
@@ -126,7 +130,8 @@ impl Portfolio {
                 diverging: 0,
             })
             .collect();
-        Portfolio { config, solver, engines, stats }
+        let opinions = vec![Opinions::default(); engines.len()];
+        Portfolio { config, solver, engines, opinions, stats }
     }
 
     /// What the engines did so far, in their order.
@@ -141,63 +146,144 @@ impl Portfolio {
 
     /// Decides whether the path has an execution, and explains why if not. `limits` bounds each solver call.
     pub fn solve(&mut self, terms: &mut Terms, query: &PathQuery, hints: &Hints, limits: &Limits) -> PathResult {
-        let path = Path::new(terms, query);
-        match feasibility(terms, &mut *self.solver, &path, limits) {
-            Feasibility::Feasible(witness) => PathResult::Feasible(witness),
-            Feasibility::Unknown(why) => PathResult::Unknown(why),
-            Feasibility::Infeasible => self.explain(terms, &path, hints, limits),
+        if query.blocks.is_empty() {
+            return PathResult::Feasible(Witness { steps: Vec::new(), initial: Vec::new() });
         }
+        let path = Path::new(terms, query);
+        let attempt = limits.at_most(self.config.attempt_timeout);
+        let mut task = Task::new(terms, &mut *self.solver, &path, hints, limits, &attempt);
+        let mut panel = Panel { config: &self.config, stats: &mut self.stats, best: None, opinions: 0, complaints: Vec::new() };
+        // What the program asserts may be its own reason; that is seen without a solver, so it comes before everything.
+        let quick = self.config.engines.iter().position(|&kind| kind == EngineKind::Assertion);
+        if let Some(engine) = quick
+            && let Some(proposal) = Assertion::without_solver(&mut task)
+        {
+            panel.stats[engine].asked += 1;
+            panel.hear(&mut task, engine, ItpOutcome::Sequence(proposal));
+        }
+        let mut undecided = None;
+        if panel.best.is_none() {
+            match feasibility(task.terms, task.solver, &path, limits) {
+                Feasibility::Feasible(witness) => return PathResult::Feasible(witness),
+                Feasibility::Infeasible => {}
+                Feasibility::Unknown(why) => undecided = Some(why),
+            }
+        }
+        for (i, engine) in self.engines.iter_mut().enumerate() {
+            let kind = self.config.engines[i];
+            if limits.interrupted() || panel.is_content() {
+                break;
+            }
+            // A path that is not known to be infeasible is given only to engines that do without a core of the whole path.
+            if undecided.is_some() && !matches!(kind, EngineKind::Assertion | EngineKind::Stepwise) {
+                continue;
+            }
+            let is_opinion = panel.best.is_some();
+            if is_opinion && !self.opinions[i].is_due() {
+                continue;
+            }
+            panel.stats[i].asked += 1;
+            let outcome = engine.interpolate(&mut task);
+            panel.hear(&mut task, i, outcome);
+            if is_opinion {
+                panel.opinions += 1;
+                self.opinions[i].note(panel.best.as_ref().is_some_and(|best| best.engine == i));
+            }
+        }
+        match (panel.best, undecided) {
+            (Some(best), _) => {
+                self.stats[best.engine].taken += 1;
+                PathResult::Infeasible(best.sequence)
+            }
+            (None, Some(why)) => PathResult::Unknown(why),
+            (None, None) if limits.interrupted() => PathResult::Unknown("interrupted".to_owned()),
+            (None, None) => {
+                PathResult::Unknown(format!("infeasible, but not explained: {}", panel.complaints.join("; ")))
+            }
+        }
+    }
+}
+
+/// How often an engine is asked for a second opinion: the more often it was not better, the less.
+#[derive(Clone, Copy, Default, Debug)]
+struct Opinions {
+    misses: u32,
+    /// Chances to pass before the next question.
+    wait: u32,
+}
+
+impl Opinions {
+    fn is_due(&mut self) -> bool {
+        let due = self.wait == 0;
+        self.wait = self.wait.saturating_sub(1);
+        due
     }
 
-    /// Interpolants for a path without executions.
-    fn explain(&mut self, terms: &mut Terms, path: &Path<'_>, hints: &Hints, limits: &Limits) -> PathResult {
-        let attempt = limits.at_most(self.config.attempt_timeout);
-        let mut task = Task::new(terms, &mut *self.solver, path, hints, limits, &attempt);
-        let mut best: Option<(Growth, usize, Sequence)> = None;
-        let mut complaints = Vec::new();
-        for (i, engine) in self.engines.iter_mut().enumerate() {
-            if limits.interrupted() {
-                complaints.push("interrupted".to_owned());
-                break;
-            }
-            let stats = &mut self.stats[i];
-            stats.asked += 1;
-            let proposal = match engine.interpolate(&mut task) {
-                ItpOutcome::Sequence(proposal) => proposal,
-                ItpOutcome::GaveUp(why) => {
-                    stats.given_up += 1;
-                    complaints.push(format!("{}: {why}", stats.name));
-                    continue;
-                }
-            };
-            let sequence = match refined(&mut task, &self.config, &proposal, stats.name) {
-                Ok(sequence) => sequence,
-                Err(why) => {
-                    stats.rejected += 1;
-                    complaints.push(format!("{}: {why}", stats.name));
-                    continue;
-                }
-            };
-            stats.answered += 1;
-            task.found.sequence = Some(sequence.interpolants.clone());
-            let growth = growth(&mut task, &sequence.interpolants, self.config.family);
-            let is_good = !growth.stuck && growth.diverging == 0;
-            stats.diverging += u64::from(!is_good);
-            if best.as_ref().is_none_or(|(least, ..)| growth < *least) {
-                best = Some((growth, i, sequence));
-            }
-            if is_good {
-                break;
-            }
-        }
-        match best {
-            Some((_, engine, sequence)) => {
-                self.stats[engine].taken += 1;
-                PathResult::Infeasible(sequence)
-            }
-            None => PathResult::Unknown(format!("infeasible, but not explained: {}", complaints.join("; "))),
+    fn note(&mut self, was_better: bool) {
+        if was_better {
+            *self = Opinions::default();
+        } else {
+            self.misses = (self.misses + 1).min(6);
+            self.wait = (1 << self.misses) / 4;
         }
     }
+}
+
+/// The answers about one path so far.
+struct Panel<'a> {
+    config: &'a PortfolioConfig,
+    stats: &'a mut [EngineStats],
+    best: Option<Best>,
+    /// Engines asked after the first answer.
+    opinions: usize,
+    complaints: Vec<String>,
+}
+
+/// The best answer.
+struct Best {
+    growth: Growth,
+    engine: usize,
+    sequence: Sequence,
+}
+
+impl Panel<'_> {
+    /// Whether nobody else need be asked.
+    fn is_content(&self) -> bool {
+        self.best.as_ref().is_some_and(|best| is_good(best.growth) || self.opinions >= self.config.opinions)
+    }
+
+    /// Checks, simplifies and compares an answer.
+    fn hear(&mut self, task: &mut Task<'_>, engine: usize, outcome: ItpOutcome) {
+        let stats = &mut self.stats[engine];
+        let proposal = match outcome {
+            ItpOutcome::Sequence(proposal) => proposal,
+            ItpOutcome::GaveUp(why) => {
+                stats.given_up += 1;
+                self.complaints.push(format!("{}: {why}", stats.name));
+                return;
+            }
+        };
+        let sequence = match refined(task, self.config, &proposal, stats.name) {
+            Ok(sequence) => sequence,
+            Err(why) => {
+                stats.rejected += 1;
+                self.complaints.push(format!("{}: {why}", stats.name));
+                return;
+            }
+        };
+        stats.answered += 1;
+        task.found.sequence = Some(sequence.interpolants.clone());
+        let growth = growth(task, &sequence.interpolants, self.config.family);
+        stats.diverging += u64::from(!is_good(growth));
+        if self.best.as_ref().is_none_or(|best| growth < best.growth) {
+            self.best = Some(Best { growth, engine, sequence });
+        }
+    }
+}
+
+/// Whether an answer gives no reason to look for a better one.
+fn is_good(growth: Growth) -> bool {
+    !growth.stuck && growth.diverging == 0
 }
 
 /// The checked and simplified form of a proposal.
