@@ -92,10 +92,12 @@ pub fn run(
     let started = Instant::now();
     let child = command.spawn()?;
     let leader = Leader::new(child.id());
-    let watched = watch(leader, log, limits, started, stop);
-    leader.kill_group();
-    let reaped = leader.reap()?;
+    let mut group = Group::new(leader);
+    let watched = watch(&mut group, log, limits, started, stop);
     let wall = started.elapsed();
+    leader.kill_group();
+    group.wait_for_end();
+    let reaped = leader.reap()?;
     let (killed, usage) = watched?;
     let end = match (killed, reaped.exit_code, reaped.signal) {
         (Some(end), _, _) => end,
@@ -121,15 +123,15 @@ struct Usage {
 
 /// Returns when the leader has ended (`None`) or the group must be killed, which is left to the caller.
 fn watch(
-    leader: Leader,
+    group: &mut Group,
     log: &File,
     limits: &Limits,
     started: Instant,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> io::Result<(Option<End>, Usage)> {
+    let leader = group.leader;
     leader.set_limits(limits.cpu_kill() + Duration::from_secs(5))?;
     let mut usage = Usage::default();
-    let mut group = Group::new(leader);
     let mut pause = Duration::from_millis(1);
     for look in 0_u32.. {
         // Long pauses are for long runs: a run's wall time is known to five percent or fifty milliseconds.
@@ -173,6 +175,8 @@ struct Group {
 
 struct Member {
     pid: i32,
+    /// Not a zombie.
+    alive: bool,
     cpu: Duration,
     resident: u64,
 }
@@ -194,6 +198,18 @@ impl Group {
         self.pids.iter().filter_map(|pid| self.member(*pid))
     }
 
+    /// Waits until nothing of a group that was killed runs any more, so that the next run has the machine for itself.
+    /// A process that does not end within some seconds hangs in the kernel; nothing can be done about that.
+    fn wait_for_end(&mut self) {
+        for pause in [1, 2, 5, 10, 50, 100, 500, 1000, 2000] {
+            self.search();
+            if !self.members().any(|member| member.alive) {
+                break;
+            }
+            thread::sleep(Duration::from_millis(pause));
+        }
+    }
+
     /// `None` if there is no such process, or it belongs to another group.
     fn member(&self, pid: i32) -> Option<Member> {
         let text = fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat")).ok()?;
@@ -206,6 +222,7 @@ impl Group {
         // User and system time of itself and of the children it has waited for.
         let ticks = number(11)? + number(12)? + number(13)? + number(14)?;
         let cpu = Duration::from_millis(ticks * 1000 / self.ticks_per_second);
-        Some(Member { pid, cpu, resident: number(21)? * self.page_size })
+        let alive = !matches!(*fields.first()?, "Z" | "X");
+        Some(Member { pid, alive, cpu, resident: number(21)? * self.page_size })
     }
 }

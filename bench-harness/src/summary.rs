@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a result file says, for people: wrong verdicts by name first, then counts, CPU times, reasons and a table.
 
-use std::{collections::BTreeMap, fmt::Write};
+use std::{cmp::Reverse, collections::BTreeMap, fmt::Write};
 
 use crate::{
     answer::Verdict,
@@ -152,34 +152,70 @@ pub fn median(values: &mut [f64]) -> Option<f64> {
 
 fn reasons(text: &mut String, records: &[Record]) {
     let unsolved = [Status::Unknown, Status::Error, Status::Crash];
-    let mut counts: BTreeMap<(Status, String), usize> = BTreeMap::new();
+    let mut groups: BTreeMap<(Status, String), Reason> = BTreeMap::new();
     for record in records.iter().filter(|record| unsolved.contains(&record.status)) {
-        let reason = general(record.reason.as_deref().unwrap_or("no reason given"));
-        *counts.entry((record.status, reason)).or_default() += 1;
+        let (general, name) = generalise(record.reason.as_deref().unwrap_or("no reason given"));
+        let group = groups.entry((record.status, general)).or_default();
+        group.count += 1;
+        *group.names.entry(name).or_default() += 1;
     }
-    if counts.is_empty() {
+    if groups.is_empty() {
         return;
     }
-    let mut counts: Vec<_> = counts.into_iter().collect();
+    let mut groups: Vec<_> = groups.into_iter().collect();
     // Stable, so that equal counts stay in the order of the text.
-    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    groups.sort_by_key(|(_, group)| Reverse(group.count));
     line(text, "\nreasons");
-    for ((status, reason), count) in counts.iter().take(MOST_REASONS) {
-        line(text, format!("{count:>6}  {}: {reason}", status.name()));
+    for ((status, general), group) in groups.iter().take(MOST_REASONS) {
+        line(text, format!("{:>6}  {}: {}", group.count, status.name(), group.show(general)));
     }
-    if counts.len() > MOST_REASONS {
-        let rest: usize = counts[MOST_REASONS..].iter().map(|(_, count)| count).sum();
-        line(text, format!("{rest:>6}  {} other reasons", counts.len() - MOST_REASONS));
+    if groups.len() > MOST_REASONS {
+        let rest: usize = groups[MOST_REASONS..].iter().map(|(_, group)| group.count).sum();
+        line(text, format!("{rest:>6}  {} other reasons", groups.len() - MOST_REASONS));
     }
 }
 
-/// A reason without the place, `FILE:LINE:COLUMN`, so that the same reason in different programs is counted together.
-fn general(reason: &str) -> String {
+/// Reasons that are the same but for places and names.
+#[derive(Default)]
+struct Reason {
+    count: usize,
+    /// What the names are that differ.
+    names: BTreeMap<String, usize>,
+}
+
+impl Reason {
+    /// With the name, if there is only one; with the most frequent names otherwise.
+    fn show(&self, general: &str) -> String {
+        let mut names: Vec<_> = self.names.iter().collect();
+        names.sort_by_key(|(_, count)| Reverse(**count));
+        match names[..] {
+            [(name, _)] => general.replacen(NAME, name, 1),
+            _ => {
+                let shown: Vec<_> = names.iter().take(3).map(|(name, count)| format!("{name} {count}")).collect();
+                let rest = if names.len() > 3 { ", ..." } else { "" };
+                format!("{general} ({}{rest})", shown.join(", "))
+            }
+        }
+    }
+}
+
+/// Stands for a name.
+const NAME: &str = "'_'";
+
+/// The reason with `FILE:LINE` for places and `'_'` for the first name in quotes, and that name, so that what is the same
+/// reason in different programs is counted together.
+fn generalise(reason: &str) -> (String, String) {
     let is_place = |word: &str| {
         word.split_once(':')
             .is_some_and(|(file, rest)| file.contains('.') && rest.starts_with(|c: char| c.is_ascii_digit()))
     };
-    reason.split(' ').map(|word| if is_place(word) { "FILE:LINE" } else { word }).collect::<Vec<_>>().join(" ")
+    let words: Vec<_> = reason.split(' ').map(|word| if is_place(word) { "FILE:LINE" } else { word }).collect();
+    let text = words.join(" ");
+    let quoted = text.split_once('\'').and_then(|(before, rest)| {
+        let (name, after) = rest.split_once('\'')?;
+        Some((format!("{before}{NAME}{after}"), format!("'{name}'")))
+    });
+    quoted.unwrap_or((text, String::new()))
 }
 
 fn table(text: &mut String, records: &[Record], total: &Counts) {
@@ -221,8 +257,11 @@ mod tests {
     }
 
     #[test]
-    fn places_are_left_out() {
-        assert_eq!(general("pointer at a/b.c:12:3 in f"), "pointer at FILE:LINE in f");
-        assert_eq!(general("recursion of f: gave up"), "recursion of f: gave up");
+    fn reasons_are_generalised() {
+        let check = |reason, general: &str, name: &str| assert_eq!(generalise(reason), (general.into(), name.into()));
+        check("pointer at a/b.c:12:3 in f", "pointer at FILE:LINE in f", "");
+        check("recursion of f: gave up", "recursion of f: gave up", "");
+        check("a.c:1:2 not supported: array 'x', 'y'", "FILE:LINE not supported: array '_', 'y'", "'x'");
+        check("it's unknown", "it's unknown", "");
     }
 }

@@ -86,12 +86,12 @@ fn the_command_line_of_the_tool() {
 #[test]
 fn the_summary() {
     let bench = Bench::new("the_summary");
-    let unknown = |reason: &str| format!("echo 'Reason: {reason}'; echo 'Verification result: UNKNOWN, x'");
+    let unknown = |reason: &str| format!("echo \"Reason: {reason}\"; echo 'Verification result: UNKNOWN, x'");
     bench
         .task("a/1", true, SAFE)
         .task("a/2", false, UNSAFE)
-        .task("a/3", true, &unknown("pointer at a.c:1:2"))
-        .task("b/4", true, &unknown("pointer at b.c:3:4"))
+        .task("a/3", true, &unknown("pointer 'p' at a.c:1:2"))
+        .task("b/4", true, &unknown("pointer 'q' at b.c:3:4"))
         .task("b/5", true, &unknown("recursion"));
     let output = bench.run(&["--jobs", "2"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -111,7 +111,7 @@ fn the_summary() {
         CPU time ...
 
         reasons
-             2  unknown: pointer at FILE:LINE
+             2  unknown: pointer '_' at FILE:LINE ('p' 1, 'q' 1)
              1  unknown: recursion
 
         category  tasks correct proofs alarms    wrong  unknown     CPU s
