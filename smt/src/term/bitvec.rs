@@ -10,6 +10,9 @@ use super::node::{BvBin, BvUn, Term};
 use super::semantics::{bv_bin, bv_un, extract, mask, sext, signed_max};
 use super::store::Terms;
 
+/// Nesting of operators up to which extensions are looked for below a cut.
+const NARROWING: u32 = 6;
+
 impl Terms {
     /// A unary bit-vector operation.
     pub fn bv_un(&mut self, op: BvUn, a: TermId) -> TermId {
@@ -21,19 +24,9 @@ impl Terms {
             return t;
         }
         match (op, self.get(a)) {
-            (_, &Term::BvUn(inner, x)) if inner == op => x,
-            (BvUn::Neg, &Term::BvBin(BvBin::Sub, x, y)) => self.bv_bin(BvBin::Sub, y, x),
-            (BvUn::Neg, &Term::BvBin(outer @ (BvBin::Add | BvBin::Mul), x, y)) => match self.as_bv(y) {
-                Some(k) => {
-                    let negated = self.bv(width, k.wrapping_neg());
-                    match outer {
-                        BvBin::Add => self.intern(Term::BvBin(BvBin::Sub, negated, x)),
-                        _ => self.bv_bin(BvBin::Mul, x, negated),
-                    }
-                }
-                None => self.intern(Term::BvUn(op, a)),
-            },
-            _ => self.intern(Term::BvUn(op, a)),
+            (BvUn::Not, &Term::BvUn(BvUn::Not, x)) => x,
+            (BvUn::Not, _) => self.intern(Term::BvUn(op, a)),
+            (BvUn::Neg, _) => self.bv_scaled(a, mask(width)),
         }
     }
 
@@ -54,7 +47,7 @@ impl Terms {
     fn bv_bin_ordered(&mut self, op: BvBin, width: u32, a: TermId, b: TermId) -> TermId {
         let simplified = match (self.as_bv(a), self.as_bv(b)) {
             (_, Some(k)) => self.bin_const_right(op, width, a, b, k),
-            (Some(k), None) => self.bin_const_left(op, width, k, b),
+            (Some(k), None) => self.bin_const_left(op, width, k),
             (None, None) => self.bin_open(op, width, a, b),
         };
         if let Some(t) = simplified {
@@ -67,6 +60,11 @@ impl Terms {
         };
         if let Some(t) = pushed {
             return t;
+        }
+        match op {
+            BvBin::Add => return self.bv_plus(a, 1, b),
+            BvBin::Sub => return self.bv_plus(a, mask(width), b),
+            _ => {}
         }
         if let Some(t) = self.unsigned_instead(op, width, a, b) {
             return t;
@@ -107,33 +105,9 @@ impl Terms {
         let shift = u32::try_from(k).unwrap_or(u32::MAX).min(width);
         let t = match op {
             BvBin::Add | BvBin::Sub | BvBin::Xor | BvBin::Or | BvBin::Shl | BvBin::Lshr | BvBin::Ashr if k == 0 => a,
-            BvBin::Sub => {
-                let negated = self.bv(width, k.wrapping_neg());
-                self.bv_bin(BvBin::Add, a, negated)
-            }
-            BvBin::Add => match (inner, self.get(a)) {
-                (Some((BvBin::Add, x, c)), _) => self.with_const(BvBin::Add, x, c.wrapping_add(k)),
-                (_, &Term::BvBin(BvBin::Sub, c, y)) => {
-                    let c = self.as_bv(c)?;
-                    let sum = self.bv(width, c.wrapping_add(k));
-                    self.bv_bin(BvBin::Sub, sum, y)
-                }
-                _ => return None,
-            },
-            BvBin::Mul => match inner {
-                _ if k == 0 => b,
-                _ if k == 1 => a,
-                _ if k == ones => self.bv_un(BvUn::Neg, a),
-                Some((BvBin::Mul, x, c)) => self.with_const(BvBin::Mul, x, c.wrapping_mul(k)),
-                Some((BvBin::Add, x, c)) => {
-                    let product = self.with_const(BvBin::Mul, x, k);
-                    self.with_const(BvBin::Add, product, c.wrapping_mul(k))
-                }
-                _ => match *self.get(a) {
-                    Term::BvUn(BvUn::Neg, x) => self.with_const(BvBin::Mul, x, k.wrapping_neg()),
-                    _ => return None,
-                },
-            },
+            BvBin::Add | BvBin::Sub => return None,
+            BvBin::Mul if k == 0 => b,
+            BvBin::Mul => self.bv_scaled(a, k),
             BvBin::Udiv => match k {
                 0 => self.bv(width, ones),
                 1 => a,
@@ -204,22 +178,8 @@ impl Terms {
         }
     }
 
-    fn bin_const_left(&mut self, op: BvBin, width: u32, k: u128, b: TermId) -> Option<TermId> {
+    fn bin_const_left(&mut self, op: BvBin, width: u32, k: u128) -> Option<TermId> {
         match op {
-            BvBin::Sub if k == 0 => Some(self.bv_un(BvUn::Neg, b)),
-            BvBin::Sub => match *self.get(b) {
-                Term::BvUn(BvUn::Neg, x) => Some(self.with_const(BvBin::Add, x, k)),
-                Term::BvBin(BvBin::Add, x, c) => {
-                    let c = self.as_bv(c)?;
-                    let difference = self.bv(width, k.wrapping_sub(c));
-                    Some(self.bv_bin(BvBin::Sub, difference, x))
-                }
-                Term::BvBin(BvBin::Sub, c, y) => {
-                    let c = self.as_bv(c)?;
-                    Some(self.with_const(BvBin::Add, y, k.wrapping_sub(c)))
-                }
-                _ => None,
-            },
             // A zero dividend leaves zero, also for a zero divisor in the case of the remainders.
             BvBin::Shl | BvBin::Lshr | BvBin::Ashr | BvBin::Urem | BvBin::Srem if k == 0 => Some(self.bv(width, 0)),
             BvBin::Ashr if k == mask(width) => Some(self.bv(width, k)),
@@ -229,8 +189,7 @@ impl Terms {
 
     fn bin_open(&mut self, op: BvBin, width: u32, a: TermId, b: TermId) -> Option<TermId> {
         match op {
-            BvBin::Add => self.add_open(width, a, b),
-            BvBin::Sub => self.sub_open(width, a, b),
+            BvBin::Add if self.bitwise_complements(a, b) => Some(self.bv(width, mask(width))),
             BvBin::And | BvBin::Or if a == b => Some(a),
             BvBin::Xor | BvBin::Urem | BvBin::Srem if a == b => Some(self.bv(width, 0)),
             BvBin::And | BvBin::Or | BvBin::Xor if self.bitwise_complements(a, b) => {
@@ -254,52 +213,6 @@ impl Terms {
     fn bitwise_complements(&self, a: TermId, b: TermId) -> bool {
         matches!(*self.get(a), Term::BvUn(BvUn::Not, x) if x == b)
             || matches!(*self.get(b), Term::BvUn(BvUn::Not, y) if y == a)
-    }
-
-    fn add_open(&mut self, width: u32, a: TermId, b: TermId) -> Option<TermId> {
-        if self.bitwise_complements(a, b) {
-            return Some(self.bv(width, mask(width)));
-        }
-        for (x, y) in [(a, b), (b, a)] {
-            match *self.get(x) {
-                Term::BvUn(BvUn::Neg, z) => return Some(self.bv_bin(BvBin::Sub, y, z)),
-                Term::BvBin(BvBin::Add, z, k) if self.as_bv(k).is_some() => {
-                    let sum = self.bv_bin(BvBin::Add, z, y);
-                    return Some(self.bv_bin(BvBin::Add, sum, k));
-                }
-                Term::BvBin(BvBin::Sub, k, z) if self.as_bv(k).is_some() => {
-                    let difference = self.bv_bin(BvBin::Sub, y, z);
-                    return Some(self.bv_bin(BvBin::Add, difference, k));
-                }
-                Term::BvBin(BvBin::Sub, p, q) if q == y => return Some(p),
-                _ => {}
-            }
-        }
-        None
-    }
-
-    fn sub_open(&mut self, width: u32, a: TermId, b: TermId) -> Option<TermId> {
-        if a == b {
-            return Some(self.bv(width, 0));
-        }
-        match *self.get(b) {
-            Term::BvUn(BvUn::Neg, y) => return Some(self.bv_bin(BvBin::Add, a, y)),
-            Term::BvBin(BvBin::Add, y, k) if self.as_bv(k).is_some() => {
-                let difference = self.bv_bin(BvBin::Sub, a, y);
-                return Some(self.bv_bin(BvBin::Sub, difference, k));
-            }
-            _ => {}
-        }
-        match *self.get(a) {
-            Term::BvBin(BvBin::Add, x, k) if self.as_bv(k).is_some() => {
-                let difference = self.bv_bin(BvBin::Sub, x, b);
-                Some(self.bv_bin(BvBin::Add, difference, k))
-            }
-            Term::BvBin(BvBin::Add, x, y) if x == b => Some(y),
-            Term::BvBin(BvBin::Add, x, y) if y == b => Some(x),
-            Term::BvBin(BvBin::Sub, x, y) if x == b => Some(self.bv_un(BvUn::Neg, y)),
-            _ => None,
-        }
     }
 
     /// Bits `hi` down to `lo`.
@@ -332,25 +245,32 @@ impl Terms {
             }
             // The low bits of these operations depend on the low bits of the operands only. The operands are cut
             // where that removes an extension, as in the C statement `c = c + 1` for a character.
-            Term::BvBin(op @ (BvBin::Add | BvBin::Sub | BvBin::Mul | BvBin::And | BvBin::Or | BvBin::Xor), x, y)
-                if lo == 0 && self.narrows(hi, x) && self.narrows(hi, y) =>
-            {
+            Term::BvBin(op, x, y) if lo == 0 && self.narrows(hi, a, NARROWING) => {
                 let (x, y) = (self.extract(hi, 0, x), self.extract(hi, 0, y));
                 self.bv_bin(op, x, y)
             }
-            Term::BvUn(op, x) if lo == 0 && self.narrows(hi, x) => {
+            Term::BvUn(op, x) if lo == 0 && self.narrows(hi, a, NARROWING) => {
                 let x = self.extract(hi, 0, x);
                 self.bv_un(op, x)
+            }
+            Term::Ite(c, x, y) if lo == 0 && self.narrows(hi, a, NARROWING) => {
+                let (x, y) = (self.extract(hi, 0, x), self.extract(hi, 0, y));
+                self.ite(c, x, y)
             }
             _ => self.intern(Term::Extract { hi, lo, arg: a }),
         }
     }
 
-    /// Whether cutting the term to the bits up to `hi` makes it no larger.
-    fn narrows(&self, hi: u32, t: TermId) -> bool {
+    /// Whether the bits up to `hi` are those of an equally large term over operands that are not extended, as far as
+    /// some nesting of operators shows.
+    fn narrows(&self, hi: u32, t: TermId, nesting: u32) -> bool {
+        let Some(nesting) = nesting.checked_sub(1) else { return false };
         match *self.get(t) {
             Term::Bv { .. } => true,
             Term::Zext { arg, .. } | Term::Sext { arg, .. } => hi < self.width(arg) || self.width(arg) <= hi + 1,
+            Term::BvUn(_, x) => self.narrows(hi, x, nesting),
+            Term::BvBin(BvBin::Add | BvBin::Sub | BvBin::Mul | BvBin::And | BvBin::Or | BvBin::Xor, x, y)
+            | Term::Ite(_, x, y) => self.narrows(hi, x, nesting) && self.narrows(hi, y, nesting),
             _ => false,
         }
     }

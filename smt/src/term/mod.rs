@@ -25,6 +25,7 @@ mod node;
 mod semantics;
 mod smtlib;
 mod store;
+mod sum;
 #[cfg(test)]
 mod tests;
 mod traverse;
