@@ -7,8 +7,8 @@
 
 use super::ids::{Sort, TermId};
 use super::leaves::LeafOp;
-use super::node::{BvBin, BvCmp, BvUn, Term};
-use super::semantics::{bv_cmp, from_signed, inverse_odd, mask, sext, signed_max, signed_min, to_signed};
+use super::node::{BvBin, BvCmp, Term};
+use super::semantics::{bv_cmp, from_signed, mask, sext, signed_max, signed_min, to_signed};
 use super::store::Terms;
 
 /// An extension: the operand, its width, whether by sign.
@@ -64,42 +64,10 @@ impl Terms {
             }
             _ => {}
         }
-        match (self.get(a), self.get(b)) {
-            (&Term::BvUn(op, x), &Term::BvUn(other, y)) if op == other => {
-                if let Some(t) = self.nested(|terms| terms.eq(x, y)) {
-                    return t;
-                }
-            }
-            _ => {}
+        if let Some(t) = self.polynomial_eq(a, b) {
+            return t;
         }
-        // A sum that contains the other side.
-        for (sum, x) in [(a, b), (b, a)] {
-            let zero = match *self.get(sum) {
-                Term::BvBin(BvBin::Add, p, q) if p == x => Some(q),
-                Term::BvBin(BvBin::Add, p, q) if q == x => Some(p),
-                Term::BvBin(BvBin::Sub, p, q) if p == x => Some(q),
-                _ => None,
-            };
-            if let Some(zero) = zero {
-                let k = self.bv(self.width(a), 0);
-                return self.eq(zero, k);
-            }
-        }
-        // Constant summands go to the side of the term with the larger id.
-        let ((x, k), (y, l)) = (self.split_constant(a), self.split_constant(b));
-        if k == 0 && l == 0 {
-            return self.intern(Term::Eq(a.min(b), a.max(b)));
-        }
-        if x == y {
-            return self.bool(k == l);
-        }
-        let (x, y, d) = if x < y { (x, y, l.wrapping_sub(k)) } else { (y, x, k.wrapping_sub(l)) };
-        let d = self.bv(self.width(x), d);
-        let y = self.bv_bin(BvBin::Add, y, d);
-        if x == y {
-            return TermId::TRUE;
-        }
-        self.intern(Term::Eq(x.min(y), x.max(y)))
+        self.ordered_eq(a, b)
     }
 
     /// `ite(c, x, y) = ite(c, v, w)` to `ite(c, x = v, y = w)`.
@@ -110,17 +78,6 @@ impl Terms {
             let second = terms.eq(y, w);
             terms.ite(c, first, second)
         })
-    }
-
-    /// A term as a sum with a constant.
-    fn split_constant(&self, t: TermId) -> (TermId, u128) {
-        match *self.get(t) {
-            Term::BvBin(BvBin::Add, x, k) => match self.as_bv(k) {
-                Some(k) => (x, k),
-                None => (t, 0),
-            },
-            _ => (t, 0),
-        }
     }
 
     fn as_extension(&self, t: TermId) -> Option<Extension> {
@@ -149,19 +106,15 @@ impl Terms {
         if let Some(t) = self.eq_one_branch(a, b) {
             return t;
         }
+        if let Some(t) = self.polynomial_eq(a, b) {
+            return t;
+        }
         let width = self.width(a);
         let Some(k) = self.as_bv(b) else { unreachable!("the caller gives a constant") };
         let moved: Option<(TermId, u128)> = match *self.get(a) {
-            Term::BvUn(BvUn::Neg, x) => Some((x, k.wrapping_neg())),
-            Term::BvUn(BvUn::Not, x) => Some((x, !k)),
             Term::BvBin(op, x, y) => match (op, self.as_bv(x), self.as_bv(y)) {
-                (BvBin::Add, _, Some(c)) => Some((x, k.wrapping_sub(c))),
-                (BvBin::Sub, Some(c), _) => Some((y, c.wrapping_sub(k))),
-                (BvBin::Sub, None, None) if k == 0 => return self.eq(x, y),
                 (BvBin::Xor, _, Some(c)) => Some((x, k ^ c)),
                 (BvBin::Xor, _, None) if k == 0 => return self.eq(x, y),
-                (BvBin::Mul, _, Some(c)) if c & 1 == 1 => Some((x, k.wrapping_mul(inverse_odd(width, c)))),
-                (BvBin::Mul, _, Some(c)) if k & mask(c.trailing_zeros()) != 0 => return TermId::FALSE,
                 (BvBin::And, _, Some(c)) if k & !c != 0 => return TermId::FALSE,
                 (BvBin::Or, _, Some(c)) if c & !k != 0 => return TermId::FALSE,
                 (BvBin::Urem, _, Some(c)) if c != 0 && k >= c => return TermId::FALSE,

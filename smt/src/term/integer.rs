@@ -3,7 +3,8 @@
 //!
 //! Sums are kept in linear normal form, and comparisons as `sum <= constant` or `sum = constant` with coprime
 //! coefficients of which the first is positive (constants are rounded as in a Gomory cut), so that equivalent linear
-//! constraints and their negations share one atom. Where 128 bits do not hold a coefficient, or a sum has more than
+//! constraints and their negations share one atom. Products of sums are multiplied out, so the same holds for
+//! polynomial constraints, whose products count as variables. Where 128 bits do not hold a coefficient, or a sum has more than
 //! [`MONOMIALS`] summands, the term is left as it was written.
 
 use super::ids::TermId;
@@ -14,6 +15,10 @@ use super::store::Terms;
 
 /// Number of monomials up to which sums are merged.
 const MONOMIALS: usize = 64;
+/// Number of products up to which a product of sums is multiplied out.
+const PRODUCTS: usize = 36;
+/// Degree up to which products are sorted.
+const DEGREE: usize = 8;
 
 /// `sum of coefficient * base + constant`, sorted by base, no coefficient zero.
 struct Linear {
@@ -180,9 +185,57 @@ impl Terms {
                 if let Some(t) = self.on_const_choices(a, b, |terms, x, y| terms.int_mul(x, y)) {
                     return t;
                 }
-                self.intern(Term::IntMul(a.min(b), a.max(b)))
+                match self.product(a, b) {
+                    Some(t) => t,
+                    None => self.intern(Term::IntMul(a.min(b), a.max(b))),
+                }
             }
         }
+    }
+
+    /// The product of two sums as a sum of products; None if that would be large.
+    fn product(&mut self, a: TermId, b: TermId) -> Option<TermId> {
+        let (left, right) = (self.linear(a), self.linear(b));
+        if left.monomials.len() * right.monomials.len() > PRODUCTS {
+            return None;
+        }
+        let zero = Linear { monomials: Vec::new(), constant: 0 };
+        let mut sum = zero.plus(right.constant, &left)?;
+        sum = sum.plus(left.constant, &Linear { monomials: right.monomials.clone(), constant: 0 })?;
+        for &(x, c) in &left.monomials {
+            for &(y, d) in &right.monomials {
+                let base = self.base_product(x, y)?;
+                let monomials = vec![(base, c.checked_mul(d)?)];
+                sum = sum.plus(1, &Linear { monomials, constant: 0 })?;
+            }
+        }
+        Some(self.from_linear(&sum))
+    }
+
+    /// The product of two products without coefficients, its factors sorted; None if the degree is large.
+    fn base_product(&mut self, x: TermId, y: TermId) -> Option<TermId> {
+        let mut factors = self.factors(x);
+        factors.extend(self.factors(y));
+        if factors.len() > DEGREE {
+            return None;
+        }
+        factors.sort_unstable();
+        let (&first, rest) = factors.split_first()?;
+        Some(rest.iter().fold(first, |product, &f| self.intern(Term::IntMul(product, f))))
+    }
+
+    fn factors(&self, t: TermId) -> Vec<TermId> {
+        let mut factors = Vec::new();
+        let mut rest = t;
+        while let Term::IntMul(x, y) = *self.get(rest) {
+            factors.push(y);
+            rest = x;
+            if factors.len() > DEGREE {
+                return vec![t];
+            }
+        }
+        factors.push(rest);
+        factors
     }
 
     /// SMT-LIB `div` by a constant: the remainder is never negative, so it rounds down for a positive constant.

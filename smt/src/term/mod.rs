@@ -22,6 +22,7 @@ mod ids;
 mod integer;
 mod leaves;
 mod node;
+mod polynomial;
 mod semantics;
 mod smtlib;
 mod store;

@@ -129,7 +129,7 @@ pub enum Term {
     IntAdd(Box<[TermId]>),
     /// Monomial; the coefficient is neither 0 nor 1.
     IntMulConst(i128, TermId),
-    /// Product of two terms, neither constant.
+    /// Product of two terms, neither constant. Several factors lean to the left in ascending order.
     IntMul(TermId, TermId),
     /// SMT-LIB `div` by a constant other than zero (the remainder is never negative).
     IntDiv(TermId, i128),

@@ -8,6 +8,7 @@ use super::identity::StoreId;
 use super::ids::{Sort, SymId, TermId, Value};
 use super::leaves::{LeafOp, Leaves};
 use super::node::Term;
+use super::polynomial::Polynomial;
 use super::semantics::mask;
 
 /// A symbol's definition.
@@ -37,6 +38,7 @@ pub struct Terms {
     nodes: IndexSet<Term, FxBuildHasher>,
     infos: Vec<Info>,
     pub(super) leaf_memo: FxHashMap<(LeafOp, TermId), TermId>,
+    pub(super) polynomials: FxHashMap<TermId, Polynomial>,
     /// Nesting of constructors that call each other through if-then-else trees, see `leaves`.
     pub(super) depth: u32,
 }
@@ -58,6 +60,7 @@ impl Terms {
             nodes: IndexSet::default(),
             infos: Vec::new(),
             leaf_memo: FxHashMap::default(),
+            polynomials: FxHashMap::default(),
             depth: 0,
         };
         let (t, f) = (terms.intern(Term::True), terms.intern(Term::False));

@@ -3,6 +3,7 @@
 
 use proptest::prelude::*;
 
+use super::config;
 use super::reference::{Decoder, Env, Expr, VARS, env_value, var_name};
 use crate::term::{Sort, Substitution, Term, TermId, Terms, Value};
 
@@ -49,7 +50,7 @@ fn check_shape(terms: &Terms, t: TermId) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 6000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(6000))]
 
     #[test]
     fn constructors_are_exact(bytes in bytes(), sort in sort(), envs in envs()) {
