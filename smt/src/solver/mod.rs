@@ -12,6 +12,8 @@ mod limits;
 mod model;
 mod recorded;
 mod stats;
+#[cfg(test)]
+mod tests;
 mod timed;
 pub mod z3;
 

@@ -38,4 +38,6 @@ pub use ids::{Sort, SymId, TermId, Value};
 pub use node::{BvBin, BvCmp, BvUn, Term};
 pub use smtlib::SmtLib;
 pub use store::Terms;
+#[cfg(test)]
+pub(crate) use tests::{config, reference};
 pub use traverse::Substitution;

@@ -14,7 +14,8 @@ use crate::term::{SymId, TermId, Terms};
 
 /// The formula after a sequence of tactics such as `["simplify", "solver-subsumption"]`. None if that failed, took
 /// too long or used operators that terms lack. Only tactics that keep equivalence are of use: one that renames or
-/// eliminates variables to keep satisfiability only (`solve-eqs`) changes the meaning.
+/// eliminates variables to keep satisfiability only (`solve-eqs`) changes the meaning. Tactics for fragments do not all
+/// look whether the formula is in theirs: `bv1-blast` of Z3 5.3 ends the process by a memory fault otherwise.
 ///
 /// The bounds of bounded symbols are not made use of.
 pub fn tactic_apply(terms: &mut Terms, tactics: &[&str], t: TermId, limits: &Limits) -> Option<TermId> {
