@@ -263,6 +263,8 @@ options! {
     "cpa.predicate.blk.alwaysAtFunctions" blk_at_functions: bool = false;
     /// Abstract as soon as the longest path of a block has this many edges (1 is single-block encoding); 0 means never.
     "cpa.predicate.blk.threshold" blk_threshold: u32 = 0;
+    /// The time for one solver query of an abstraction. Where it is not enough, the abstraction becomes weaker.
+    "cpa.predicate.abstraction.queryTimeout" query_timeout: Option<Duration> = Some(Duration::from_secs(1));
     /// The library for binary decision diagrams.
     "cpa.predicate.bdd" bdd: BddChoice = BddChoice::Oxidd;
     /// The interpolation engines in the order in which they are asked, separated by commas.

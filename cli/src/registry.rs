@@ -34,7 +34,7 @@ impl Analysis {
             EncodingChoice::Bitvector => Encoding::Bitvector,
             EncodingChoice::Integer => Encoding::Integer,
         };
-        let manager = match Manager::new(&program, encoding, library) {
+        let mut manager = match Manager::new(&program, encoding, library) {
             Ok(manager) => manager,
             Err(inexact) => {
                 notes.push(format!("{inexact}, so the program is encoded with bit-vectors"));
@@ -42,6 +42,9 @@ impl Analysis {
                     .map_err(|inexact| format!("internal error: bit-vectors are exact, but {inexact}"))?
             }
         };
+        if let Some(timeout) = config.query_timeout {
+            manager.set_query_timeout(timeout);
+        }
         let manager = Rc::new(RefCell::new(manager));
         let settings = PortfolioConfig { engines: engines(&config.engines)?, ..PortfolioConfig::default() };
         let portfolio = Rc::new(RefCell::new(Portfolio::new(settings)));

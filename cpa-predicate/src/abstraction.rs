@@ -27,8 +27,27 @@ use crate::region::RegionId;
 #[derive(Clone, Copy)]
 enum Literal {
     Constant(bool),
-    Slot { slot: usize, negated: bool },
+    Slot {
+        slot: usize,
+        negated: bool,
+    },
+    /// Left out: the solver could not answer questions about the predicate in time before.
+    Hard,
 }
+
+/// What is known of a slot over all models of the block.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Known {
+    /// It has this value in all models.
+    Always(bool),
+    /// It has both values.
+    Varies,
+    /// The solver gave no answer.
+    Open,
+}
+
+/// A predicate is left out after this many unanswered questions about it alone.
+const HARD: u32 = 2;
 
 /// A full model of some query about a block: values of the instances that the query contained.
 pub(crate) type Model = FxHashMap<(SymId, u32), Value>;
@@ -61,12 +80,23 @@ struct Query {
 }
 
 impl Query {
+    /// Updates what is known of the slots by the models found from position `next` on; answers their number.
+    fn compare(&self, known: &mut [Known], next: usize) -> usize {
+        for values in &self.found[next..] {
+            for (known, &value) in known.iter_mut().zip(values) {
+                if *known == Known::Always(!value) {
+                    *known = Known::Varies;
+                }
+            }
+        }
+        self.found.len()
+    }
+
     /// Adds what a model of the block's path condition says about the slots if the abstraction at the start holds in it,
     /// and if it says something new.
     fn evaluate(&mut self, terms: &Terms, model: &Model) -> bool {
-        let mut value = |symbol, index| {
-            model.get(&(symbol, index)).copied().unwrap_or_else(|| terms.default_value(symbol))
-        };
+        let mut value =
+            |symbol, index| model.get(&(symbol, index)).copied().unwrap_or_else(|| terms.default_value(symbol));
         let holds = |value: &Value| matches!(value, Value::Bool(true));
         if !self.start.run(terms, &mut value).is_some_and(|values| values.iter().all(holds)) {
             return false;
@@ -74,6 +104,17 @@ impl Query {
         let Some(values) = self.slots.run(terms, &mut value) else { return false };
         self.found.insert(values.iter().map(holds).collect())
     }
+}
+
+/// The predicates behind each slot.
+fn numbers_of_slots(values: &[(u32, TermId)], literals: &[Literal], slots: usize) -> Vec<Vec<u32>> {
+    let mut numbers = vec![Vec::new(); slots];
+    for (&(number, _), literal) in values.iter().zip(literals) {
+        if let Literal::Slot { slot, .. } = literal {
+            numbers[*slot].push(number);
+        }
+    }
+    numbers
 }
 
 impl Manager {
@@ -161,6 +202,7 @@ impl Manager {
         values: &[(u32, TermId)],
     ) -> Result<Option<RegionId>, Stop> {
         let (literals, slots, names) = self.literals(values);
+        let numbers = numbers_of_slots(values, &literals, slots.len());
         self.solver.assert(&self.terms, block);
         let mut contained = slots.clone();
         contained.push(block);
@@ -179,7 +221,7 @@ impl Manager {
                 Answer::Unknown => return Ok(Some(self.regions.constant(true))),
             }
         }
-        let constant = self.constant_slots(cx, pc, &mut query)?;
+        let known = self.constant_slots(cx, pc, &mut query, &numbers)?;
         let mut result = self.regions.constant(true);
         let mut open = Vec::new();
         for (&(number, _), literal) in values.iter().zip(&literals) {
@@ -187,17 +229,20 @@ impl Manager {
             if self.predicates.atom_of_number(number) == Terms::fls() {
                 continue;
             }
-            let known = match *literal {
-                Literal::Constant(value) => Some(value),
-                Literal::Slot { slot, negated } => constant[slot].map(|value| value != negated),
+            let value = match *literal {
+                Literal::Constant(value) => value,
+                Literal::Slot { slot, negated } => match known[slot] {
+                    Known::Always(value) => value != negated,
+                    Known::Varies => {
+                        open.push((number, *literal));
+                        continue;
+                    }
+                    Known::Open => continue,
+                },
+                Literal::Hard => continue,
             };
-            match known {
-                Some(value) => {
-                    let literal = self.literal(number, value)?;
-                    result = self.regions.and(result, literal).map_err(stop)?;
-                }
-                None => open.push((number, *literal)),
-            }
+            let literal = self.literal(number, value)?;
+            result = self.regions.and(result, literal).map_err(stop)?;
         }
         if open.is_empty() {
             return Ok(Some(result));
@@ -214,7 +259,11 @@ impl Manager {
     fn literals(&mut self, values: &[(u32, TermId)]) -> (Vec<Literal>, Vec<TermId>, Vec<TermId>) {
         let mut literals = Vec::with_capacity(values.len());
         let mut slots: IndexSet<TermId> = IndexSet::new();
-        for &(_, value) in values {
+        for &(number, value) in values {
+            if self.hard.get(&number).is_some_and(|&times| times >= HARD) {
+                literals.push(Literal::Hard);
+                continue;
+            }
             let (positive, negated) = match *self.terms.get(value) {
                 Term::True => {
                     literals.push(Literal::Constant(true));
@@ -254,7 +303,7 @@ impl Manager {
         cx.check()?;
         self.stats.checks += 1;
         let mut model = Model::default();
-        match self.solver.check(&self.terms, &[], &limits(cx)) {
+        match self.solver.check(&self.terms, &[], &limits(cx).at_most(self.query_timeout)) {
             CheckResult::Sat(found) => {
                 for &(symbol, index) in &query.instances {
                     if let Some(value) = found.value(&self.terms, symbol, index) {
@@ -282,44 +331,61 @@ impl Manager {
     }
 
     /// For each slot its value if it is the same in all models. Asks for a model that differs from the known ones in some
-    /// slot that is constant so far, until there is none.
-    fn constant_slots(&mut self, cx: &mut Cx, pc: TermId, query: &mut Query) -> Result<Vec<Option<bool>>, Stop> {
-        let mut constant: Vec<Option<bool>> = query.found[0].iter().copied().map(Some).collect();
+    /// slot that is constant so far, until there is none. If the solver leaves that open, it is asked about one slot after
+    /// the other, so that one hard predicate does not hide what is known of the others.
+    fn constant_slots(
+        &mut self,
+        cx: &mut Cx,
+        pc: TermId,
+        query: &mut Query,
+        numbers: &[Vec<u32>],
+    ) -> Result<Vec<Known>, Stop> {
+        let mut known: Vec<Known> = query.found[0].iter().copied().map(Known::Always).collect();
         let mut next = 1;
         self.solver.push();
-        let outcome = loop {
-            for values in &query.found[next..] {
-                for (known, value) in constant.iter_mut().zip(values) {
-                    if *known != Some(*value) {
-                        *known = None;
-                    }
-                }
-            }
-            next = query.found.len();
+        let complete = loop {
+            next = query.compare(&mut known, next);
             let mut others = Vec::new();
-            for (&name, value) in query.names.iter().zip(&constant) {
-                if let Some(value) = value {
+            for (&name, known) in query.names.iter().zip(&known) {
+                if let Known::Always(value) = known {
                     others.push(if *value { self.terms.not(name) } else { name });
                 }
             }
             if others.is_empty() {
-                break Ok(());
+                break Ok(true);
             }
             let differs = self.terms.or_all(&others);
             self.solver.assert(&self.terms, differs);
             match self.model(cx, pc, query) {
                 Err(error) => break Err(error),
                 Ok(Answer::Model) => {}
-                Ok(Answer::Unsat) => break Ok(()),
-                Ok(Answer::Unknown) => {
-                    // Nothing is known of the slots that were left.
-                    constant.fill(None);
-                    break Ok(());
-                }
+                Ok(Answer::Unsat) => break Ok(true),
+                Ok(Answer::Unknown) => break Ok(false),
             }
         };
         self.solver.pop();
-        outcome.map(|()| constant)
+        if complete? {
+            return Ok(known);
+        }
+        for slot in 0..known.len() {
+            let Known::Always(value) = known[slot] else { continue };
+            let other = if value { self.terms.not(query.names[slot]) } else { query.names[slot] };
+            self.solver.push();
+            self.solver.assert(&self.terms, other);
+            let answer = self.model(cx, pc, query);
+            self.solver.pop();
+            match answer? {
+                Answer::Model => next = query.compare(&mut known, next),
+                Answer::Unsat => {}
+                Answer::Unknown => {
+                    known[slot] = Known::Open;
+                    for &number in &numbers[slot] {
+                        *self.hard.entry(number).or_default() += 1;
+                    }
+                }
+            }
+        }
+        Ok(known)
     }
 
     /// All-SAT over the open predicates with blocking clauses; none if the solver left a query unanswered.
@@ -334,7 +400,7 @@ impl Manager {
             .iter()
             .map(|&(_, literal)| match literal {
                 Literal::Slot { slot, .. } => slot,
-                Literal::Constant(_) => unreachable!("constants are not open"),
+                Literal::Constant(_) | Literal::Hard => unreachable!("only slots vary"),
             })
             .collect();
         let mut result = self.regions.constant(false);

@@ -2,6 +2,7 @@
 //! What the Predicate CPA and its refiner share: terms, predicates, regions, the solver and the statistics.
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use cfa::Program;
 use cpa_core::{Cx, Stop};
@@ -14,6 +15,9 @@ use crate::encode::{Encoder, Encoding, Inexact};
 use crate::precision::Predicates;
 use crate::region::{self, Library, OutOfNodes, RegionId, RegionNode, Regions};
 use crate::stats::Statistics;
+
+/// How long one query of an abstraction may take, unless [`Manager::set_query_timeout`] says otherwise.
+const QUERY_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The shared part of one predicate analysis.
 pub struct Manager {
@@ -31,6 +35,10 @@ pub struct Manager {
     /// Models of blocks by path condition.
     pub(crate) models: FxHashMap<TermId, Vec<Model>>,
     pub(crate) feasible: FxHashMap<TermId, bool>,
+    /// Unanswered questions about single predicates.
+    pub(crate) hard: FxHashMap<u32, u32>,
+    /// The time for one query of an abstraction; one that takes longer makes the abstraction weaker.
+    pub(crate) query_timeout: Duration,
     region_terms: FxHashMap<RegionId, TermId>,
 }
 
@@ -51,8 +59,15 @@ impl Manager {
             abstractions: FxHashMap::default(),
             models: FxHashMap::default(),
             feasible: FxHashMap::default(),
+            hard: FxHashMap::default(),
+            query_timeout: QUERY_TIMEOUT,
             region_terms: FxHashMap::default(),
         })
+    }
+
+    /// Sets the time for one query of an abstraction.
+    pub fn set_query_timeout(&mut self, timeout: Duration) {
+        self.query_timeout = timeout;
     }
 
     /// The region of all valuations.
@@ -109,9 +124,10 @@ impl Manager {
     }
 }
 
-/// Limits for one solver query from what is left of the run's budget.
+/// Limits for one solver query: whoever watches the budget cancels the run, and that interrupts the solver. What is left of
+/// the budget is no limit for the query, because it may count CPU time and the solver counts wall time.
 pub fn limits(cx: &Cx) -> Limits {
-    Limits { timeout: cx.remaining(), interrupt: Some(cx.cancel_token().flag()) }
+    Limits { timeout: None, interrupt: Some(cx.cancel_token().flag()) }
 }
 
 pub(crate) fn stop(error: OutOfNodes) -> Stop {

@@ -14,9 +14,9 @@ use cfa::ids::NodeId;
 use cfa::ir::Op;
 use cpa_core::{Arg, ArgId, Counterexample, Cut, Cx, Handle, Refinement, Refiner, Step, Stop};
 use rustc_hash::FxHashMap;
-use smt::{TermId, Terms};
 use smt::itp::{BlockDag, CutHint, DagEdge, Hints, PathQuery, PathResult, Portfolio, Witness};
 use smt::path::Stmt;
+use smt::{TermId, Terms};
 
 use crate::cpa::PredicateCpa;
 use crate::manager::{Manager, limits};
