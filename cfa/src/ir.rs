@@ -2,7 +2,8 @@
 //! The control-flow automaton: a graph of locations whose edges carry side-effect-free operations.
 //!
 //! Follows the CFA of Wendler, *Software Verification based on Adjustable Large-Block Encoding*, section 2.1, with
-//! machine integers in place of unbounded ones. Interprocedural control flow stays implicit: a call is one edge from the
+//! machine integers in place of unbounded ones. A pointer is an unsigned integer of the machine's pointer width; pointers
+//! that the program never looks at are left out. Interprocedural control flow stays implicit: a call is one edge from the
 //! call site to the return site; analyses enter the callee's entry and come back from its exit.
 
 use std::sync::Arc;
@@ -233,7 +234,7 @@ pub struct Var {
     /// A unique readable name: `g` for a global, `f::x` for a local, `f::x#2` for the second one of that name in `f`,
     /// `f::__tmp3` for a temporary.
     pub name: Arc<str>,
-    /// Its type.
+    /// Its type; for a pointer the unsigned integer type of its width.
     pub ty: IntTy,
     /// Who it belongs to.
     pub scope: Scope,
@@ -255,9 +256,9 @@ pub struct Body {
 pub struct Function {
     /// Its name in the source.
     pub name: Arc<str>,
-    /// Its parameters.
+    /// Its parameters that have values in the automaton: integers, and pointers that matter to the program.
     pub params: Vec<VarId>,
-    /// The variable that holds the returned value; none for `void`.
+    /// The variable that holds the returned value; none for `void`, types without values, and pointers that do not matter.
     pub ret: Option<VarId>,
     /// Its body; none if it is only declared.
     pub body: Option<Body>,

@@ -103,7 +103,10 @@ pub(crate) fn character(text: &str) -> Option<(i128, Type)> {
         at += 1 + length;
     }
     let value = match (units.as_slice(), wide) {
-        ([unit], true) => ty.storage()?.wrap(*unit),
+        ([unit], true) => match ty {
+            Type::Int(ty) => ty.wrap(*unit),
+            _ => return None,
+        },
         // A plain character constant has the value of a `char` converted to `int`.
         ([unit], false) => IntTy { bits: 8, signed: true }.wrap(*unit),
         // gcc puts the characters of a constant such as 'ab' next to each other.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! C types and the conversions of C11 6.3.1 on the two machine models.
 //!
-//! Only integers have values in the automaton; all other types are known so far that `sizeof` works and that a program
-//! with unused variables of such types loads. Bit-fields and attributes that change layouts make a size unknown.
+//! Only integers and pointers have values in the automaton, where a pointer is an unsigned integer of its width; all other
+//! types are known so far that `sizeof` works and that a program with unused variables of such types loads. Bit-fields and attributes that change layouts make a size unknown.
 
 use std::rc::Rc;
 
@@ -76,11 +76,22 @@ impl Type {
     pub(crate) const INT: Type = Type::Int(IntTy::INT);
 
     /// The type of the variable that holds such a value.
-    pub(crate) fn storage(&self) -> Option<IntTy> {
+    pub(crate) fn storage(&self, machine: MachineModel) -> Option<IntTy> {
         match self {
             Type::Bool => Some(IntTy { bits: 8, signed: false }),
             Type::Int(ty) => Some(*ty),
+            // gcc compares pointers as unsigned integers.
+            Type::Pointer(_) => Some(machine.size_type()),
             _ => None,
+        }
+    }
+
+    /// The type after the conversion of arrays and functions to pointers, C11 6.3.2.1.
+    pub(crate) fn decayed(&self) -> Type {
+        match self {
+            Type::Array(element, _) => Type::Pointer(element.clone()),
+            Type::Function(_) => Type::Pointer(self.clone().into()),
+            other => other.clone(),
         }
     }
 

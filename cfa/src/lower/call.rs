@@ -30,7 +30,8 @@ impl<'a> Lower<'a> {
         let name = match self.ast().expr(callee) {
             Expr::Ident(name) => *name,
             _ => {
-                let why = match self.value(callee) {
+                let value = self.value(callee);
+                let why = match self.demoted(value) {
                     Val::Opaque(Type::Function(_) | Type::Pointer(_), _) => "call through a pointer",
                     _ => "call of something that is no function",
                 };
@@ -66,7 +67,7 @@ impl<'a> Lower<'a> {
         for (at, arg) in args.iter().enumerate() {
             let mut value = self.sequence(&mut values, *arg, range);
             if let Some(ty) = params.get(at)
-                && ty.storage().is_some()
+                && ty.storage(self.machine).is_some()
             {
                 let arg_range = self.expr_range(*arg);
                 value = self.convert(value, ty, arg_range);
@@ -93,13 +94,13 @@ impl<'a> Lower<'a> {
             return self.refused(format!("call of '{name}' with too few arguments"), range);
         }
         let mut passed = Vec::new();
-        for (value, var) in values.into_iter().zip(&signature.vars) {
-            if let (Val::Int(expr, _), Some(_)) = (value, var) {
-                passed.push(expr);
+        for ((value, var), ty) in values.into_iter().zip(&signature.vars).zip(&signature.params) {
+            if var.is_some() {
+                passed.push(self.convert_int(value, ty, range));
             }
         }
         self.call_site(&name, range);
-        let result = signature.ret.storage().map(|storage| self.temporary(storage));
+        let result = signature.ret.storage(self.machine).map(|_| self.typed_temporary(&signature.ret));
         self.emit(Op::Call { callee: func, args: passed, result }, range);
         match result {
             Some(var) => self.read(var, &signature.ret),
@@ -131,7 +132,7 @@ impl<'a> Lower<'a> {
         if ENDING.contains(&name) {
             self.cur = self.fresh();
             return match func.map(|func| self.signatures[func.index()].ret.clone()) {
-                Some(ty) if ty.storage().is_some() => self.constant(0, ty),
+                Some(ty) if ty.storage(self.machine).is_some() => self.constant(0, ty),
                 Some(Type::Void) => Val::Void,
                 Some(ty) => opaque(ty),
                 None => self.constant(0, Type::INT),
@@ -144,11 +145,10 @@ impl<'a> Lower<'a> {
         self.unsupported(construct, range);
         match func.map(|func| self.signatures[func.index()].ret.clone()) {
             Some(Type::Void) => Val::Void,
-            Some(ty) if ty.storage().is_none() => opaque(ty),
+            Some(ty) if ty.storage(self.machine).is_none() => opaque(ty),
             ty => {
                 let ty = ty.unwrap_or(Type::INT);
-                let storage = ty.storage().expect("an integer type");
-                let var = self.temporary(storage);
+                let var = self.typed_temporary(&ty);
                 self.read(var, &ty)
             }
         }
@@ -167,16 +167,17 @@ impl<'a> Lower<'a> {
             self.unsupported(format!("call of '{name}', which returns nothing"), range);
             return Val::Void;
         }
-        let Some(storage) = ty.storage() else { return opaque(ty) };
+        let Some(storage) = ty.storage(self.machine) else { return opaque(ty) };
         let storage = if is_truth { IntTy { bits: 8, signed: false } } else { storage };
         let var = self.temporary(storage);
+        self.pointers[var.index()] = matches!(ty, Type::Pointer(_)) && !is_truth;
         self.emit(Op::Havoc { var, origin }, range);
         let expr = self.exprs.var(var, storage);
         if !is_truth {
             return Val::Int(expr, ty);
         }
         let truth = self.exprs.truth(expr);
-        let storage = ty.storage().expect("checked above");
+        let storage = ty.storage(self.machine).expect("checked above");
         Val::Int(self.exprs.cast(truth, storage), ty)
     }
 
@@ -184,7 +185,7 @@ impl<'a> Lower<'a> {
     fn truth_argument(&mut self, func: Option<FuncId>, arg: ExprRef, range: Range) -> ExprId {
         let mut value = self.value(arg);
         let param = func.and_then(|func| self.signatures[func.index()].params.first().cloned());
-        if let Some(ty) = param.filter(|ty| ty.storage().is_some()) {
+        if let Some(ty) = param.filter(|ty| ty.storage(self.machine).is_some()) {
             value = self.convert(value, &ty, range);
         }
         self.integer(value, range).0

@@ -42,8 +42,8 @@ impl<'a> Lower<'a> {
             Some(Binding::Opaque(Type::Array(element, Some(length)))) => {
                 Binding::Opaque(Type::Array(element, Some(length)))
             }
-            _ => match ty.storage() {
-                Some(storage) => Binding::Var(self.new_var(name, storage, VarScope::Global, false), ty),
+            _ => match self.typed_var(name, &ty, VarScope::Global, false) {
+                Some(var) => Binding::Var(var, ty),
                 None => Binding::Opaque(ty),
             },
         };
@@ -60,6 +60,10 @@ impl<'a> Lower<'a> {
     fn static_init(&mut self, var: VarId, ty: &Type, is_extern: bool, init: Option<ExprRef>, range: Range) {
         let span = self.span(range);
         let (rank, op) = match init {
+            // A pointer such as `stdout` is not null, which nothing here says.
+            None if is_extern && matches!(ty, Type::Pointer(_)) => {
+                (Rank::Declared, Op::Unsupported { construct: self.pointer_name(var).into() })
+            }
             // Another file would say more; without it the value can be anything.
             None if is_extern => (Rank::Declared, Op::Havoc { var, origin: HavocOrigin::Uninitialised }),
             None => {
@@ -71,7 +75,7 @@ impl<'a> Lower<'a> {
                 Err(construct) => (Rank::Explicit, Op::Unsupported { construct }),
             },
         };
-        let init = Init { op, rank, span };
+        let init = Init { var, op, rank, span };
         match self.init_of.get(&var) {
             Some(at) if self.inits[*at].rank >= rank => {}
             Some(at) => self.inits[*at] = init,
@@ -102,7 +106,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The value of the initialiser of an integer, which may be in braces.
+    /// The value of the initialiser of an integer or pointer, which may be in braces.
     fn initial_value(&mut self, init: ExprRef, ty: &Type) -> ExprId {
         let range = self.expr_range(init);
         let value = match self.ast().expr(init) {
@@ -131,12 +135,11 @@ impl<'a> Lower<'a> {
                 (Storage::Extern, ty) => self.local_extern(name, ty, *range),
                 (Storage::Static, ty) => {
                     let ty = self.completed_by(ty, *init);
-                    let Some(storage) = ty.storage() else {
+                    let full = format!("{}::{name}", self.cx.name);
+                    let Some(var) = self.typed_var(&full, &ty, VarScope::Global, false) else {
                         self.bind(name, Binding::Opaque(ty));
                         continue;
                     };
-                    let full = format!("{}::{name}", self.cx.name);
-                    let var = self.new_var(&full, storage, VarScope::Global, false);
                     self.bind(name, Binding::Var(var, ty.clone()));
                     self.static_init(var, &ty, false, *init, *range);
                 }
@@ -157,15 +160,14 @@ impl<'a> Lower<'a> {
 
     fn local(&mut self, name: &'a str, ty: Type, init: Option<ExprRef>, range: Range) {
         let ty = self.completed_by(ty, init);
-        let Some(storage) = ty.storage() else {
+        let full = format!("{}::{name}", self.cx.name);
+        let Some(var) = self.typed_var(&full, &ty, VarScope::Local(self.cx.func), false) else {
             self.bind(name, Binding::Opaque(ty));
             if let Some(init) = init {
                 self.value(init);
             }
             return;
         };
-        let full = format!("{}::{name}", self.cx.name);
-        let var = self.new_var(&full, storage, VarScope::Local(self.cx.func), false);
         self.bind(name, Binding::Var(var, ty.clone()));
         self.cx.alive = self.cx.declared(var);
         match init {
@@ -193,10 +195,12 @@ impl<'a> Lower<'a> {
         let (Type::Array(element, None), Some(init)) = (&ty, init) else { return ty };
         let length = match self.ast().expr(init) {
             Expr::Str(text) => string_size(text),
-            Expr::Init(values, false) if element.storage().is_some() || element.is_float() => match values.as_slice() {
-                [only] if matches!(self.ast().expr(*only), Expr::Str(_)) => None,
-                values => u64::try_from(values.len()).ok(),
-            },
+            Expr::Init(values, false) if element.storage(self.machine).is_some() || element.is_float() => {
+                match values.as_slice() {
+                    [only] if matches!(self.ast().expr(*only), Expr::Str(_)) => None,
+                    values => u64::try_from(values.len()).ok(),
+                }
+            }
             _ => None,
         };
         Type::Array(element.clone(), length)

@@ -4,7 +4,7 @@
 
 use crate::ast::{Binary, Expr, ExprRef, Range, StmtRef, Unary};
 use crate::ids::{ExprId, VarId};
-use crate::ir::{Op, Scope as VarScope, UnOp};
+use crate::ir::{IntTy, Op, Scope as VarScope, UnOp};
 use crate::literals::{self, Number};
 use crate::types::{Type, promote, size_align};
 
@@ -179,12 +179,13 @@ impl<'a> Lower<'a> {
 
     fn forget_temporary(&mut self) {
         let gone = self.vars.pop().expect("the temporary is the last variable");
+        self.pointers.pop();
         self.var_names.remove(&*gone.name);
         self.cx.temporaries -= 1;
     }
 
     pub(super) fn constant(&mut self, value: i128, ty: Type) -> Val {
-        let storage = ty.storage().expect("constants are integers");
+        let storage = ty.storage(self.machine).expect("constants are integers");
         Val::Int(self.exprs.constant(storage, value), ty)
     }
 
@@ -196,9 +197,9 @@ impl<'a> Lower<'a> {
 
     /// A value behind an unsupported edge.
     fn arbitrary(&mut self, ty: &Type) -> Val {
-        match ty.storage() {
+        match ty.storage(self.machine) {
             Some(storage) => {
-                let var = self.temporary(storage);
+                let var = self.typed_temporary(ty);
                 Val::Int(self.exprs.var(var, storage), ty.clone())
             }
             None => opaque(ty.clone()),
@@ -235,7 +236,7 @@ impl<'a> Lower<'a> {
             None => match name {
                 "true" => self.constant(1, Type::INT),
                 "false" => self.constant(0, Type::INT),
-                "NULL" | "nullptr" => Val::Opaque(Type::Pointer(Type::Void.into()), "null pointer".into()),
+                "NULL" | "nullptr" => self.constant(0, Type::Pointer(Type::Void.into())),
                 "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__" => {
                     Val::Opaque(Type::Array(crate::types::int(8, true).into(), None), "string literal".into())
                 }
@@ -244,7 +245,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The integer in a value; opaque values are not supported from here on.
+    /// The integer or pointer in a value; opaque values are not supported from here on.
     pub(super) fn integer(&mut self, value: Val, range: Range) -> (ExprId, Type) {
         match value {
             Val::Int(expr, ty) => (expr, ty),
@@ -263,8 +264,9 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The value after the integer promotions.
+    /// The value after the integer promotions; pointers are not supported here.
     pub(super) fn promoted(&mut self, value: Val, range: Range) -> ExprId {
+        let value = self.demoted(value);
         let (expr, _) = self.integer(value, range);
         let ty = promote(self.exprs.ty(expr));
         self.exprs.cast(expr, ty)
@@ -276,7 +278,14 @@ impl<'a> Lower<'a> {
             (Type::Void, _) => Val::Void,
             (Type::Bool | Type::Int(_), value) => {
                 let (expr, from) = self.integer(value, range);
-                let storage = to.storage().expect("an integer type");
+                let storage = to.storage(self.machine).expect("an integer type");
+                let expr = match from {
+                    // gcc sign-extends pointers to wider integers, whatever their signedness.
+                    Type::Pointer(_) if storage.bits > self.machine.long_bits() => {
+                        self.exprs.cast(expr, IntTy { bits: self.machine.long_bits(), signed: true })
+                    }
+                    _ => expr,
+                };
                 let expr = if *to == Type::Bool && from != Type::Bool {
                     let truth = self.exprs.truth(expr);
                     self.exprs.cast(truth, storage)
@@ -285,15 +294,21 @@ impl<'a> Lower<'a> {
                 };
                 Val::Int(expr, to.clone())
             }
+            // A signed integer is sign-extended first, as gcc does.
+            (Type::Pointer(_), Val::Int(expr, _)) => {
+                Val::Int(self.exprs.cast(expr, self.machine.size_type()), to.clone())
+            }
             (_, Val::Opaque(_, why)) if !to.is_float() => Val::Opaque(to.clone(), why),
             _ => opaque(to.clone()),
         }
     }
 
-    /// Converts and returns the expression; the type is an integer type.
+    /// Converts and returns the expression; the type is an integer or pointer type.
     pub(super) fn convert_int(&mut self, value: Val, to: &Type, range: Range) -> ExprId {
-        let value = self.convert(value, to, range);
-        self.integer(value, range).0
+        match (self.convert(value, to, range), to) {
+            (Val::Opaque(_, why), Type::Pointer(_)) => self.opaque_pointer(&why, to, range),
+            (value, _) => self.integer(value, range).0,
+        }
     }
 
     /// The type of an expression that is not evaluated.
@@ -326,7 +341,14 @@ impl<'a> Lower<'a> {
     /// The value in a temporary.
     pub(super) fn saved(&mut self, expr: ExprId, range: Range) -> ExprId {
         let ty = self.exprs.ty(expr);
+        self.saved_as(expr, &Type::Int(ty), range)
+    }
+
+    /// The value of a type in a temporary.
+    pub(super) fn saved_as(&mut self, expr: ExprId, of: &Type, range: Range) -> ExprId {
+        let ty = self.exprs.ty(expr);
         let var = self.temporary(ty);
+        self.pointers[var.index()] = matches!(of, Type::Pointer(_));
         self.emit(Op::Assign { var, value: expr }, range);
         self.exprs.var(var, ty)
     }
@@ -348,13 +370,13 @@ impl<'a> Lower<'a> {
         let end = std::mem::replace(&mut self.cur, before);
         let edges = mark..self.graph.edges.len();
         for left in pending {
-            if let Val::Int(expr, _) = left
+            if let Val::Int(expr, ty) = left
                 && self.changed_by(*expr, edges.clone())
             {
                 if self.evaluation_order.is_none() {
                     self.evaluation_order = Some(self.span(range));
                 }
-                *expr = self.saved(*expr, range);
+                *expr = self.saved_as(*expr, ty, range);
             }
         }
         self.flow_to(start, range);
@@ -386,6 +408,7 @@ impl<'a> Lower<'a> {
             }
             Unary::Plus | Unary::Neg | Unary::BitNot => {
                 let value = self.value(arg);
+                let value = self.demoted(value);
                 if let Val::Opaque(ty, why) = &value
                     && ty.is_float()
                     && op != Unary::BitNot
@@ -403,7 +426,7 @@ impl<'a> Lower<'a> {
             }
             Unary::Deref => {
                 let value = self.value(arg);
-                match value {
+                match self.demoted(value) {
                     Val::Opaque(Type::Pointer(inner) | Type::Array(inner, _), _) => {
                         Val::Opaque((*inner).clone(), "pointer dereference".into())
                     }
@@ -434,6 +457,7 @@ impl<'a> Lower<'a> {
         let mut pending = [self.value(array)];
         let index = self.sequence(&mut pending, index, range);
         let [array] = pending;
+        let (array, index) = (self.demoted(array), self.demoted(index));
         let (base, other) = match (&array, &index) {
             (Val::Opaque(Type::Array(..) | Type::Pointer(_), _), _) => (array, index),
             _ => (index, array),
@@ -450,6 +474,7 @@ impl<'a> Lower<'a> {
 
     fn member(&mut self, object: ExprRef, field: &str, arrow: bool, range: Range) -> Val {
         let value = self.value(object);
+        let value = self.demoted(value);
         let record = match &value {
             Val::Opaque(Type::Record(record), _) if !arrow => Some(*record),
             Val::Opaque(Type::Pointer(inner) | Type::Array(inner, _), _) if arrow => match **inner {
@@ -502,7 +527,7 @@ impl<'a> Lower<'a> {
         value
     }
 
-    /// The variable that an expression names, if it is an integer.
+    /// The variable that an expression names, if it is an integer or a pointer.
     fn target(&mut self, at: ExprRef) -> Option<(VarId, Type)> {
         match self.ast().expr(at) {
             Expr::Ident(name) => match self.lookup(name) {
@@ -513,7 +538,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Whether an expression names a variable that is not an integer.
+    /// Whether an expression names a variable without representation.
     fn is_opaque_variable(&self, at: ExprRef) -> bool {
         matches!(self.ast().expr(at), Expr::Ident(name) if matches!(self.lookup(name), Some(Binding::Opaque(_))))
     }
@@ -593,7 +618,7 @@ impl<'a> Lower<'a> {
         };
         let old = self.read(var, &ty);
         let kept = match &old {
-            Val::Int(expr, _) if used && !prefix => Some(self.saved(*expr, range)),
+            Val::Int(expr, _) if used && !prefix => Some(self.saved_as(*expr, &ty, range)),
             _ => None,
         };
         let one = self.constant(1, Type::INT);

@@ -27,6 +27,16 @@ impl RawGraph {
         NodeId::new(self.nodes.len() - 1)
     }
 
+    /// The function of a node.
+    pub(super) fn func(&self, node: NodeId) -> FuncId {
+        self.nodes[node.index()].0
+    }
+
+    /// The edges that leave each node.
+    pub(super) fn leaving(&self) -> Adjacency {
+        Adjacency::new(self.nodes.len(), self.edges.iter().map(|edge| edge.src.index()))
+    }
+
     pub(super) fn edge(&mut self, src: NodeId, dst: NodeId, op: Op, span: Span) {
         self.edges.push(Edge { src, dst, op, span });
     }
@@ -34,7 +44,7 @@ impl RawGraph {
     /// Finishes the graph; `start` is where the program starts. The ends of the functions are renamed.
     pub(super) fn finish(self, start: NodeId, funcs: &mut [Function]) -> Finished {
         let count = self.nodes.len();
-        let leaving = Adjacency::new(count, self.edges.iter().map(|edge| edge.src.index()));
+        let leaving = self.leaving();
         let mut roots: Vec<NodeId> = vec![start];
         let mut exits = vec![false; count];
         for body in funcs.iter().filter_map(|f| f.body) {
@@ -161,7 +171,7 @@ impl Classes {
 }
 
 /// Lists of items per node in one vector.
-struct Adjacency {
+pub(super) struct Adjacency {
     first: Vec<u32>,
     items: Vec<u32>,
 }
@@ -189,7 +199,7 @@ impl Adjacency {
         Self { first, items }
     }
 
-    fn of(&self, node: usize) -> &[u32] {
+    pub(super) fn of(&self, node: usize) -> &[u32] {
         &self.items[self.first[node] as usize..self.first[node + 1] as usize]
     }
 }

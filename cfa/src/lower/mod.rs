@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Lowering of C to control-flow automata: the file scopes, the program's entry, and what all parts share.
 //!
-//! A value that is not an integer is *opaque*: it may be declared, copied and passed around, and has no representation.
-//! The first operation that would turn it into an integer, a branch or a memory access becomes an
-//! [`Op::Unsupported`] edge. Since integers have no addresses that could be used, this loses nothing.
+//! A value that is not an integer or a pointer is *opaque*: it may be declared, copied and passed around, and has no
+//! representation. The first operation that would turn it into an integer, a branch or a memory access becomes an
+//! [`Op::Unsupported`] edge. Since variables have no addresses that could be used, this loses nothing.
+//!
+//! A pointer is an unsigned integer of its width, which may be copied, compared, tested and converted. Other operations
+//! see it as an opaque value; what they and addresses give is opaque, too, and becomes an [`Op::Unsupported`] edge where
+//! it goes into a variable that matters (`pointers`).
 
 mod call;
 mod control;
@@ -11,6 +15,7 @@ mod decl;
 mod expr;
 mod graph;
 mod ops;
+mod pointers;
 mod stmt;
 
 use std::rc::Rc;
@@ -38,7 +43,7 @@ const DEPTH_LIMIT: u32 = 200;
 #[derive(Clone, Debug)]
 enum Binding {
     Typedef(Type),
-    /// An integer variable.
+    /// An integer or pointer variable.
     Var(VarId, Type),
     /// A variable of another type.
     Opaque(Type),
@@ -62,7 +67,7 @@ struct Scope<'a> {
 /// A value of the program.
 #[derive(Clone, Debug)]
 enum Val {
-    /// An integer of type `bool` or of an integer type; the expression has the type's storage.
+    /// A value of type `bool` or of an integer or pointer type; the expression has the type's storage.
     Int(ExprId, Type),
     /// A value without representation, and what to say when it is needed.
     Opaque(Type, Rc<str>),
@@ -74,7 +79,7 @@ enum Val {
 struct Signature {
     ret: Type,
     params: Vec<Type>,
-    /// The variables of the parameters of a definition, none for those that are not integers.
+    /// The variables of the parameters of a definition, none for those without representation.
     vars: Vec<Option<VarId>>,
     unspecified: bool,
     /// Name of the function and whether it has been declared at all.
@@ -92,6 +97,7 @@ struct Pending<'a> {
 
 /// How an object with static storage starts.
 struct Init {
+    var: VarId,
     op: Op,
     rank: Rank,
     span: Span,
@@ -193,6 +199,10 @@ struct Lower<'a> {
     file: usize,
     exprs: Exprs,
     vars: Vec<Var>,
+    /// Which variables hold pointers.
+    pointers: Vec<bool>,
+    /// Unsupported edges that matter only if a pointer does: the variable that takes its value there.
+    deferred: Vec<(usize, VarId)>,
     funcs: Vec<Function>,
     signatures: Vec<Signature>,
     records: Vec<Record>,
@@ -225,6 +235,8 @@ pub(crate) fn lower(sources: &[Source], asts: &[Ast<'_>], options: &Options) -> 
         file: 0,
         exprs: Exprs::new(),
         vars: Vec::new(),
+        pointers: Vec::new(),
+        deferred: Vec::new(),
         funcs: Vec::new(),
         signatures: Vec::new(),
         records: Vec::new(),
@@ -268,7 +280,8 @@ impl<'a> Lower<'a> {
             self.function(function, function.func == main).map_err(|refusal| refuse(&self, refusal))?;
             file_scopes[function.file] = std::mem::take(&mut self.scopes);
         }
-        let start = self.initialisation(main);
+        let needed = self.prune_pointers(main);
+        let start = self.initialisation(main, &needed);
         Ok(self.finish(start, main))
     }
 
@@ -360,16 +373,11 @@ impl<'a> Lower<'a> {
         let name = self.funcs[func.index()].name.clone();
         let mut vars = Vec::new();
         for (at, ty) in ty.params.iter().enumerate() {
-            let var = ty.storage().map(|storage| {
-                let param = params.get(at).and_then(|p| p.declarator.name()).map_or("__param", |(name, _)| name);
-                self.new_var(&format!("{name}::{param}"), storage, VarScope::Local(func), false)
-            });
+            let param = params.get(at).and_then(|p| p.declarator.name()).map_or("__param", |(name, _)| name);
+            let var = self.typed_var(&format!("{name}::{param}"), ty, VarScope::Local(func), false);
             vars.push(var);
         }
-        let ret = ty
-            .ret
-            .storage()
-            .map(|storage| self.new_var(&format!("{name}::__ret"), storage, VarScope::Local(func), true));
+        let ret = self.typed_var(&format!("{name}::__ret"), &ty.ret, VarScope::Local(func), true);
         let function = &mut self.funcs[func.index()];
         function.params = vars.iter().flatten().copied().collect();
         function.ret = ret;
@@ -436,16 +444,23 @@ impl<'a> Lower<'a> {
     }
 
     /// The edges that run before the entry function: all initialisers of objects with static storage in source order,
-    /// then arbitrary values for the parameters.
-    fn initialisation(&mut self, main: FuncId) -> NodeId {
+    /// then arbitrary values for the parameters. Pointers that are not `needed` are left out.
+    fn initialisation(&mut self, main: FuncId, needed: &[bool]) -> NodeId {
         let entry = self.funcs[main.index()].body.expect("the entry function has a body").entry;
         let mut ops: Vec<(Op, Span)> = Vec::new();
         let mut inits = std::mem::take(&mut self.inits);
+        inits.retain(|init| needed[init.var.index()]);
         inits.sort_by_key(|init| (init.span.file, init.span.start));
         ops.extend(inits.into_iter().map(|init| (init.op, init.span)));
         let function = &self.funcs[main.index()];
         for var in &function.params {
-            ops.push((Op::Havoc { var: *var, origin: HavocOrigin::Uninitialised }, function.span));
+            let op = if self.pointers[var.index()] {
+                // Whoever starts the program passes certain pointers, not any.
+                Op::Unsupported { construct: self.pointer_name(*var).into() }
+            } else {
+                Op::Havoc { var: *var, origin: HavocOrigin::Uninitialised }
+            };
+            ops.push((op, function.span));
         }
         if ops.is_empty() {
             return entry;
@@ -466,7 +481,23 @@ impl<'a> Lower<'a> {
         *count += 1;
         let name: Arc<str> = if *count == 1 { name.into() } else { format!("{name}#{count}").into() };
         self.vars.push(Var { name, ty, scope, temporary });
+        self.pointers.push(false);
         VarId::new(self.vars.len() - 1)
+    }
+
+    /// A variable for values of a type, if they have a representation.
+    fn typed_var(&mut self, name: &str, ty: &Type, scope: VarScope, temporary: bool) -> Option<VarId> {
+        let storage = ty.storage(self.machine)?;
+        let var = self.new_var(name, storage, scope, temporary);
+        self.pointers[var.index()] = matches!(ty, Type::Pointer(_));
+        Some(var)
+    }
+
+    /// A temporary for values of a type that has a representation.
+    fn typed_temporary(&mut self, ty: &Type) -> VarId {
+        let var = self.temporary(ty.storage(self.machine).expect("a type with a representation"));
+        self.pointers[var.index()] = matches!(ty, Type::Pointer(_));
+        var
     }
 
     fn temporary(&mut self, ty: IntTy) -> VarId {

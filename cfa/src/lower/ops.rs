@@ -34,11 +34,21 @@ impl<'a> Lower<'a> {
 
     /// An arithmetic, bit, shift or comparison operator.
     pub(super) fn arithmetic(&mut self, op: Binary, left: Val, right: Val, range: Range) -> Val {
-        if let Some(value) = opaque_result(op, &left, &right) {
-            return value;
-        }
-        let left = self.promoted(left, range);
-        let right = self.promoted(right, range);
+        let comparison = matches!(op, Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge | Binary::Eq | Binary::Ne);
+        let (left, right) = if comparison && (left.is_pointer_like() || right.is_pointer_like()) {
+            // An integer is converted to the type of the pointer, as gcc does.
+            let left = self.integer(left, range).0;
+            let right = self.integer(right, range).0;
+            let ty = self.machine.size_type();
+            (self.exprs.cast(left, ty), self.exprs.cast(right, ty))
+        } else {
+            let (left, right) = (self.demoted(left), self.demoted(right));
+            if let Some(value) = opaque_result(op, &left, &right) {
+                return value;
+            }
+            let left = self.promoted(left, range);
+            (left, self.promoted(right, range))
+        };
         let (left_ty, right_ty) = (self.exprs.ty(left), self.exprs.ty(right));
         if matches!(op, Binary::Shl | Binary::Shr) {
             let right = self.exprs.cast(right, left_ty);
@@ -107,16 +117,17 @@ impl<'a> Lower<'a> {
                 self.assume(right, yes, no, range);
                 let one = self.exprs.truth_const(true);
                 let zero = self.exprs.truth_const(false);
-                let expr = self.join((yes, one), (no, zero), range);
+                let expr = self.join((yes, one), (no, zero), &Type::INT, range);
                 Val::Int(expr, Type::INT)
             }
         }
     }
 
     /// Two ends of control flow, each with a value of the same type, become one with a temporary.
-    fn join(&mut self, (one, a): (NodeId, ExprId), (other, b): (NodeId, ExprId), range: Range) -> ExprId {
+    fn join(&mut self, (one, a): (NodeId, ExprId), (other, b): (NodeId, ExprId), of: &Type, range: Range) -> ExprId {
         let ty = self.exprs.ty(a);
         let var = self.temporary(ty);
+        self.pointers[var.index()] = matches!(of, Type::Pointer(_));
         let after = self.fresh();
         self.edge(one, after, Op::Assign { var, value: a }, range);
         self.edge(other, after, Op::Assign { var, value: b }, range);
@@ -141,10 +152,7 @@ impl<'a> Lower<'a> {
         let pure = yes_start == yes_end
             && no_start == no_end
             && matches!((&yes_value, &no_value), (Val::Int(..), Val::Int(..)));
-        let result = match (yes_value.storage(), no_value.storage()) {
-            (Some(a), Some(b)) => Some(Type::Int(common(a, b))),
-            _ => None,
-        };
+        let result = self.common_type(&yes_value, &no_value);
         if pure && let Some(ty) = result {
             let value = self.value(cond);
             let (cond, _) = self.integer(value, range);
@@ -161,7 +169,7 @@ impl<'a> Lower<'a> {
             self.cur = no_end;
             let b = self.convert_int(no_value, &ty, range);
             let no_end = self.cur;
-            let expr = self.join((yes_end, a), (no_end, b), range);
+            let expr = self.join((yes_end, a), (no_end, b), &ty, range);
             return Val::Int(expr, ty);
         }
         let after = self.fresh();
@@ -178,27 +186,46 @@ impl<'a> Lower<'a> {
 
     fn elvis(&mut self, cond: ExprRef, no: ExprRef, range: Range) -> Val {
         let value = self.value(cond);
-        let (cond, _) = self.integer(value, range);
-        let kept = self.saved(cond, range);
+        let (cond, cond_ty) = self.integer(value, range);
+        let kept = self.saved_as(cond, &cond_ty, range);
         let (yes, other) = (self.fresh(), self.fresh());
         self.assume(kept, yes, other, range);
         self.cur = other;
         let value = self.value(no);
-        let (no, _) = self.integer(value, range);
-        let ty = common(self.exprs.ty(kept), self.exprs.ty(no));
-        let a = self.exprs.cast(kept, ty);
-        let b = self.exprs.cast(no, ty);
-        let expr = self.join((yes, a), (self.cur, b), range);
-        Val::Int(expr, Type::Int(ty))
+        let kept = Val::Int(kept, cond_ty);
+        let ty = self.common_type(&kept, &value).unwrap_or(Type::INT);
+        let b = self.convert_int(value, &ty, range);
+        let no_end = std::mem::replace(&mut self.cur, yes);
+        let a = self.convert_int(kept, &ty, range);
+        let expr = self.join((self.cur, a), (no_end, b), &ty, range);
+        Val::Int(expr, ty)
+    }
+
+    /// The type of a conditional expression with these values, if it has a representation.
+    fn common_type(&self, yes: &Val, no: &Val) -> Option<Type> {
+        let ty = |value: &Val| match value {
+            Val::Int(_, ty) | Val::Opaque(ty, _) => Some(ty.decayed()),
+            Val::Void => None,
+        };
+        let (a, b) = (ty(yes)?, ty(no)?);
+        let null = |value: &Val| matches!(value, Val::Int(expr, _) if self.exprs.as_const(*expr) == Some(0));
+        match (&a, &b) {
+            (Type::Pointer(_), Type::Pointer(_)) if null(yes) => Some(b),
+            (Type::Pointer(_), Type::Pointer(_)) if null(no) => Some(a),
+            (Type::Pointer(_), Type::Pointer(inner)) => Some(if **inner == Type::Void { b } else { a }),
+            (Type::Pointer(_), Type::Int(_) | Type::Bool) => Some(a),
+            (Type::Int(_) | Type::Bool, Type::Pointer(_)) => Some(b),
+            _ => match (a.storage(self.machine), b.storage(self.machine)) {
+                (Some(a), Some(b)) => Some(Type::Int(common(a, b))),
+                _ => None,
+            },
+        }
     }
 }
 
 impl Val {
-    fn storage(&self) -> Option<crate::ir::IntTy> {
-        match self {
-            Val::Int(_, ty) | Val::Opaque(ty, _) => ty.storage(),
-            Val::Void => None,
-        }
+    fn is_pointer_like(&self) -> bool {
+        matches!(self, Val::Int(_, ty) | Val::Opaque(ty, _) if ty.is_pointer_like())
     }
 }
 

@@ -510,7 +510,7 @@ fn calls() {
               n21 -> n22: call r()
               n22: call r
               n22 -> n23: call r()
-              n23 -> n24: main::__tmp4 = main::y
+              n23 -> n24: main::__tmp5 = main::y
               n24 -> n25: main::y = main::y + 1
               n25: call f
               n25 -> n26: call f(1, 2)
@@ -623,61 +623,66 @@ fn unsupported_constructs() {
             entry n2
             f(f::x): n0 .. n1
               n0 -> n1: f::__ret = f::x
-            main(): n2 .. n41
-              n2 -> n3: main::x = 1
-              n3 -> n4: [main::x == 1]
-              n3 -> n6: [main::x != 1]
-              n4 -> n5: unsupported: floating-point value
-              n5 -> n6: main::x = main::__tmp1
-              n6 -> n7: [main::x == 2]
-              n6 -> n9: [main::x != 2]
-              n7 -> n8: unsupported: array 'a'
-              n8 -> n9: main::x = main::__tmp2
-              n9 -> n10: [main::x == 3]
-              n9 -> n14: [main::x != 3]
-              n10 -> n11: main::__tmp3 = main::x
-              n11 -> n12: main::x = main::x + 1
-              n12: call f
-              n12 -> n13: main::__tmp4 = call f(2)
-              n13 -> n14: unsupported: array 'a'
-              n14 -> n15: [main::x == 4]
-              n14 -> n16: [main::x != 4]
-              n15 -> n16: unsupported: pointer dereference
-              n16 -> n17: [main::x == 5]
-              n16 -> n18: [main::x != 5]
-              n17 -> n18: unsupported: structure or union 's'
-              n18 -> n19: [main::x == 6]
-              n18 -> n21: [main::x != 6]
-              n19 -> n20: unsupported: structure or union 's'
-              n20 -> n21: main::x = main::__tmp6
-              n21 -> n22: [main::x == 7]
-              n21 -> n24: [main::x != 7]
-              n22 -> n23: unsupported: pointer 'p'
-              n23 -> n24: main::x = main::__tmp7 != 0
-              n24 -> n25: [main::x == 8]
-              n24 -> n27: [main::x != 8]
-              n25 -> n26: unsupported: call through a pointer
-              n26 -> n27: main::x = main::__tmp8
-              n27 -> n28: [main::x == 9]
-              n27 -> n29: [main::x != 9]
-              n28: call malloc
-              n28 -> n29: unsupported: call of 'malloc', which has no body
-              n29 -> n30: unsupported: floating-point value
-              n30 -> n31: [main::__tmp9 > 1]
-              n30 -> n32: [main::__tmp9 <= 1]
-              n31 -> n32: main::x = 1
-              n32 -> n33: [main::x == 10]
-              n32 -> n35: [main::x != 10]
-              n33 -> n34: unsupported: call through 'fp'
-              n34 -> n35: main::x = main::__tmp10
-              n35 -> n36: [main::x == 11]
-              n35 -> n38: [main::x != 11]
-              n36 -> n37: unsupported: the undeclared identifier 'undeclared'
-              n37 -> n38: main::x = main::__tmp11
-              n38 -> n39: [main::x == 12]
-              n38 -> n40: [main::x != 12]
-              n39 -> n40: main::x = 7
-              n40 -> n41: main::__ret = main::x
+            main(): n3 .. n46
+              n2 -> n3: p = 0
+              n3 -> n4: main::x = 1
+              n4 -> n5: unsupported: address of 'x'
+              n5 -> n6: p = main::__tmp1
+              n6 -> n7: unsupported: array 'a'
+              n7 -> n8: p = main::__tmp2
+              n8 -> n9: [main::x == 1]
+              n8 -> n11: [main::x != 1]
+              n9 -> n10: unsupported: floating-point value
+              n10 -> n11: main::x = main::__tmp4
+              n11 -> n12: [main::x == 2]
+              n11 -> n14: [main::x != 2]
+              n12 -> n13: unsupported: array 'a'
+              n13 -> n14: main::x = main::__tmp5
+              n14 -> n15: [main::x == 3]
+              n14 -> n19: [main::x != 3]
+              n15 -> n16: main::__tmp6 = main::x
+              n16 -> n17: main::x = main::x + 1
+              n17: call f
+              n17 -> n18: main::__tmp7 = call f(2)
+              n18 -> n19: unsupported: array 'a'
+              n19 -> n20: [main::x == 4]
+              n19 -> n21: [main::x != 4]
+              n20 -> n21: unsupported: pointer dereference
+              n21 -> n22: [main::x == 5]
+              n21 -> n23: [main::x != 5]
+              n22 -> n23: unsupported: structure or union 's'
+              n23 -> n24: [main::x == 6]
+              n23 -> n26: [main::x != 6]
+              n24 -> n25: unsupported: structure or union 's'
+              n25 -> n26: main::x = main::__tmp9
+              n26 -> n27: [main::x == 7]
+              n26 -> n28: [main::x != 7]
+              n27 -> n28: main::x = p != 0
+              n28 -> n29: [main::x == 8]
+              n28 -> n31: [main::x != 8]
+              n29 -> n30: unsupported: call through a pointer
+              n30 -> n31: main::x = main::__tmp10
+              n31 -> n32: [main::x == 9]
+              n31 -> n34: [main::x != 9]
+              n32: call malloc
+              n32 -> n33: unsupported: call of 'malloc', which has no body
+              n33 -> n34: p = main::__tmp11
+              n34 -> n35: unsupported: floating-point value
+              n35 -> n36: [main::__tmp12 > 1]
+              n35 -> n37: [main::__tmp12 <= 1]
+              n36 -> n37: main::x = 1
+              n37 -> n38: [main::x == 10]
+              n37 -> n40: [main::x != 10]
+              n38 -> n39: unsupported: call through 'fp'
+              n39 -> n40: main::x = main::__tmp13
+              n40 -> n41: [main::x == 11]
+              n40 -> n43: [main::x != 11]
+              n41 -> n42: unsupported: the undeclared identifier 'undeclared'
+              n42 -> n43: main::x = main::__tmp14
+              n43 -> n44: [main::x == 12]
+              n43 -> n45: [main::x != 12]
+              n44 -> n45: main::x = 7
+              n45 -> n46: main::__ret = main::x
         "#]],
     );
 }

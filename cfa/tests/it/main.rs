@@ -6,6 +6,7 @@ mod errors;
 mod exprs;
 mod graph;
 mod lowering;
+mod pointers;
 mod repair;
 
 use cfa::{LoadError, MachineModel, Options, Program, Source};
