@@ -200,7 +200,7 @@ fn a_reached_construct_that_is_not_supported_is_named() {
     builder.unsupported(1, 3, "a jump into a switch");
     builder.edge(0, 2, Toy::Eq(0, 0));
     builder.unsupported(2, 3, "inline assembly");
-    let mut cegar = toy_cegar(&builder.build(), 1, &[]);
+    let mut cegar = toy_cegar(&builder.build(), 1, &[3]);
     expect!["UNKNOWN (toy.c:1:1: not supported: inline assembly)"]
         .assert_eq(&cegar.run(&mut Cx::unlimited()).verdict().to_string());
 }
