@@ -12,7 +12,7 @@ use super::engine::{Interpolator, ItpOutcome, Task};
 use super::facts::{conjunctive, place};
 use super::minterms;
 use super::newton::slice;
-use super::polish::atom;
+use super::cover::atom;
 use super::samples::{Samples, State};
 use super::slice::{Liveness, Reads};
 use crate::path::Stmt;

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::engine::Task;
 use super::hoare::OpenBlock;
-use super::polish::{atom, needed, worst_first};
+use super::cover::{atom, needed, worst_first};
 use crate::term::{Term, TermId, Terms};
 
 /// A sequence of conjunctions of the candidates given for each cut. `attempts` limits the calls that minimise one cut.

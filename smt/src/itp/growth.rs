@@ -15,7 +15,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::engine::Task;
 use super::facts::place;
-use super::polish::is_pretty;
+use super::cover::is_pretty;
 use crate::path::Stmt;
 use crate::term::{BvBin, Term, TermId, Terms};
 

@@ -12,6 +12,7 @@
 mod affine;
 mod candidates;
 pub mod checker;
+mod cover;
 mod elim;
 mod engine;
 mod facts;

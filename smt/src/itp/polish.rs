@@ -7,15 +7,14 @@
 //! that the caller tracks already are the last to go. Every step is checked by the solver, and the number of checks is
 //! limited; the order of attempts is a heuristic of this project.
 
-use std::collections::BTreeSet;
-
+use super::cover::{Gap, needed, worst_first};
 use super::engine::Task;
-use super::hoare::{Holds, OpenBlock};
+use super::hoare::OpenBlock;
 use crate::path::PathFormula;
-use crate::term::{Sort, Term, TermId, Terms};
+use crate::term::{Term, TermId, Terms};
 
-/// Interpolants with more atoms than this are not turned into conjunctions of literals.
-const MAX_LITERALS: usize = 150;
+/// Interpolants with more atoms than this are not built anew from them.
+const MAX_ATOMS: usize = 150;
 
 /// Simplifies a sequence that is inductive, with at most about `attempts` solver calls for each cut.
 pub(crate) fn polish(task: &mut Task<'_>, sequence: &[TermId], attempts: usize) -> Vec<TermId> {
@@ -25,13 +24,23 @@ pub(crate) fn polish(task: &mut Task<'_>, sequence: &[TermId], attempts: usize) 
             continue;
         }
         let before = if i == 0 { TermId::TRUE } else { cuts[i - 1] };
-        let known = task.known(i);
-        if let Some(literals) = as_literals(task, i, before, cuts[i], &known, attempts) {
-            cuts[i] = literals;
-        } else {
-            let formula = task.path.formulas[i].as_ref();
-            let mut open = OpenBlock::new(task.terms, task.solver, formula, task.attempt);
-            cuts[i] = fewer_disjuncts(&mut open, &[before], cuts[i], attempts);
+        let nothing = PathFormula::empty();
+        let gap = Gap {
+            arrival: task.path.formulas[i].as_ref(),
+            before,
+            departure: Some(&nothing),
+            goal: cuts[i],
+            known: task.known(i),
+            attempts,
+        };
+        let atoms = task.terms.atoms(cuts[i]);
+        let filled = if atoms.len() > MAX_ATOMS { None } else { gap.fill(task, &atoms) };
+        match filled.filter(|&filled| task.terms.atoms(filled).len() <= atoms.len()) {
+            Some(filled) => cuts[i] = filled,
+            None => {
+                let mut open = OpenBlock::new(task.terms, task.solver, gap.arrival, task.attempt);
+                cuts[i] = fewer_disjuncts(&mut open, &[before], cuts[i], attempts);
+            }
         }
     }
     for i in (0..cuts.len()).rev() {
@@ -49,14 +58,6 @@ fn is_simple(terms: &Terms, t: TermId) -> bool {
     }
 }
 
-/// The atom of a literal.
-pub(crate) fn atom(terms: &Terms, literal: TermId) -> TermId {
-    match *terms.get(literal) {
-        Term::Not(a) => a,
-        _ => literal,
-    }
-}
-
 /// The conjuncts of a term.
 pub(crate) fn conjuncts(terms: &Terms, t: TermId) -> Vec<TermId> {
     match terms.get(t) {
@@ -64,89 +65,6 @@ pub(crate) fn conjuncts(terms: &Terms, t: TermId) -> Vec<TermId> {
         Term::And(args) => args.to_vec(),
         _ => vec![t],
     }
-}
-
-/// Sorts facts so that those that one would rather keep come last: known ones, then small ones, then equations.
-pub(crate) fn worst_first(terms: &Terms, facts: &mut [TermId], known: &BTreeSet<TermId>) {
-    facts.sort_by_cached_key(|&f| {
-        let is_known = terms.atoms(f).iter().all(|a| known.contains(a));
-        let is_equation = matches!(terms.get(f), Term::Eq(..));
-        // A negation is no larger than what it negates.
-        (is_known, std::cmp::Reverse(terms.size(atom(terms, f))), is_equation, f)
-    });
-}
-
-/// A conjunction of literals of `goal` that holds after the block and implies `goal`.
-fn as_literals(
-    task: &mut Task<'_>,
-    block: usize,
-    before: TermId,
-    goal: TermId,
-    known: &BTreeSet<TermId>,
-    attempts: usize,
-) -> Option<TermId> {
-    let atoms = task.terms.atoms(goal);
-    if atoms.len() > MAX_LITERALS {
-        return None;
-    }
-    let mut literals = Vec::with_capacity(2 * atoms.len());
-    for atom in atoms {
-        literals.extend([atom, task.terms.not(atom)]);
-    }
-    let formula = task.path.formulas[block].as_ref();
-    let implied = OpenBlock::new(task.terms, task.solver, formula, task.attempt).implied(&[before], &literals);
-    let mut literals: Vec<TermId> = implied.into_iter().map(|i| literals[i]).collect();
-    worst_first(task.terms, &mut literals, known);
-    let nothing = PathFormula::empty();
-    let mut open = OpenBlock::new(task.terms, task.solver, Some(&nothing), task.attempt);
-    let kept = needed(&mut open, literals, goal, attempts)?;
-    Some(open.terms.and_all(&kept))
-}
-
-/// Whether a fact does without choices and single bits.
-pub(crate) fn is_pretty(terms: &Terms, fact: TermId) -> bool {
-    let ugly = |t: TermId| match *terms.get(t) {
-        Term::Ite(_, a, _) => terms.sort(a) != Sort::Bool,
-        Term::Extract { .. } => true,
-        _ => false,
-    };
-    !terms.post_order(&[fact], |_| false).into_iter().any(ugly)
-}
-
-/// A subset of `facts` that implies `goal` over the block; early ones go first. `None` when all of them do not.
-pub(crate) fn needed(
-    open: &mut OpenBlock<'_>,
-    mut facts: Vec<TermId>,
-    goal: TermId,
-    attempts: usize,
-) -> Option<Vec<TermId>> {
-    // Without the ugly ones first, because the solver's core has no taste.
-    let pretty: Vec<TermId> = facts.iter().copied().filter(|&f| is_pretty(open.terms, f)).collect();
-    if pretty.len() < facts.len() && !pretty.is_empty() && open.implies(&pretty, goal).is_yes() {
-        facts = pretty;
-    }
-    match open.implies(&facts, goal) {
-        Holds::Yes(core) => facts = core.into_iter().map(|i| facts[i]).collect(),
-        Holds::No | Holds::Unknown(_) => return None,
-    }
-    let mut at = 0;
-    for _ in 0..attempts {
-        if at == facts.len() {
-            break;
-        }
-        let mut rest = facts.clone();
-        rest.remove(at);
-        match open.implies(&rest, goal) {
-            Holds::Yes(core) => {
-                let kept: Vec<TermId> = core.into_iter().map(|i| rest[i]).collect();
-                // What lies before `at` is needed, so it is in the core, unless another proof was found.
-                at = at.min(kept.len());
-                facts = kept;
-            }
-            Holds::No | Holds::Unknown(_) => at += 1,
-        }
-    }
-    Some(facts)
 }
 
 /// Drops disjuncts of the conjuncts of `goal` while it holds after the block.

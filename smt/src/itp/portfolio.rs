@@ -40,6 +40,37 @@ pub enum EngineKind {
     Strongest,
 }
 
+impl EngineKind {
+    /// All engines, in the order in which they are asked by default.
+    pub const ALL: [EngineKind; 7] = [
+        EngineKind::Assertion,
+        EngineKind::Stepwise,
+        EngineKind::Uniform,
+        EngineKind::Spacer,
+        EngineKind::Newton,
+        EngineKind::Candidates,
+        EngineKind::Strongest,
+    ];
+
+    /// The name in statistics and configurations.
+    pub fn name(self) -> &'static str {
+        match self {
+            EngineKind::Assertion => "assertion",
+            EngineKind::Newton => "newton",
+            EngineKind::Stepwise => "stepwise",
+            EngineKind::Uniform => "uniform",
+            EngineKind::Spacer => "spacer",
+            EngineKind::Candidates => "candidates",
+            EngineKind::Strongest => "sp",
+        }
+    }
+
+    /// The engine of a name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
 /// The configuration of a [`Portfolio`].
 #[derive(Clone, Debug)]
 pub struct PortfolioConfig {
@@ -53,6 +84,8 @@ pub struct PortfolioConfig {
     pub family: usize,
     /// Engines that are asked for a better answer when one looks like divergence.
     pub opinions: usize,
+    /// The time for a solver call on which an engine's answer depends.
+    pub engine_timeout: Duration,
     /// The time for a call of Spacer.
     pub spacer_timeout: Duration,
     /// The time for a solver call whose answer only improves a result.
@@ -62,19 +95,12 @@ pub struct PortfolioConfig {
 impl Default for PortfolioConfig {
     fn default() -> Self {
         PortfolioConfig {
-            engines: vec![
-                EngineKind::Assertion,
-                EngineKind::Stepwise,
-                EngineKind::Uniform,
-                EngineKind::Spacer,
-                EngineKind::Newton,
-                EngineKind::Candidates,
-                EngineKind::Strongest,
-            ],
+            engines: EngineKind::ALL.to_vec(),
             core_attempts: 8,
             polish_attempts: 12,
             family: 3,
             opinions: 3,
+            engine_timeout: Duration::from_secs(10),
             spacer_timeout: Duration::from_secs(3),
             attempt_timeout: Duration::from_millis(500),
         }
@@ -150,8 +176,9 @@ impl Portfolio {
             return PathResult::Feasible(Witness { steps: Vec::new(), initial: Vec::new() });
         }
         let path = Path::new(terms, query);
+        let decisive = limits.at_most(self.config.engine_timeout);
         let attempt = limits.at_most(self.config.attempt_timeout);
-        let mut task = Task::new(terms, &mut *self.solver, &path, hints, limits, &attempt);
+        let mut task = Task::new(terms, &mut *self.solver, &path, hints, &decisive, &attempt);
         let mut panel = Panel { config: &self.config, stats: &mut self.stats, best: None, opinions: 0, complaints: Vec::new() };
         // What the program asserts may be its own reason; that is seen without a solver, so it comes before everything.
         let quick = self.config.engines.iter().position(|&kind| kind == EngineKind::Assertion);

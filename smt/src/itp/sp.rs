@@ -8,15 +8,13 @@
 
 use rustc_hash::FxHashMap;
 
+use super::cover::constant_leaves;
 use super::engine::{Interpolator, ItpOutcome, Task};
 use super::facts::conjunctive;
 use super::newton::slice;
 use super::slice::Liveness;
 use crate::path::PathFormula;
-use crate::term::{BvBin, Sort, SymId, Term, TermId, Terms, Value};
-
-/// A variable with more possible values than this gets no fact about them.
-const MAX_VALUES: usize = 4;
+use crate::term::{BvBin, Sort, SymId, TermId, Terms};
 
 /// Among more variables than this, constant differences are not looked for.
 const MAX_PAIRED: usize = 10;
@@ -112,25 +110,4 @@ fn difference(terms: &mut Terms, (x, v): (TermId, TermId), (y, w): (TermId, Term
         }
     };
     Some(terms.eq(x, sum))
-}
-
-/// The constants that a tree of if-then-else terms chooses from, if there are few.
-fn constant_leaves(terms: &Terms, value: TermId) -> Option<Vec<TermId>> {
-    let mut leaves = Vec::new();
-    let mut stack = vec![value];
-    let mut seen = rustc_hash::FxHashSet::default();
-    while let Some(t) = stack.pop() {
-        if !seen.insert(t) {
-            continue;
-        }
-        match (terms.as_value(t), terms.get(t)) {
-            (Some(Value::Bool(_) | Value::Bv { .. } | Value::Int(_)), _) => leaves.push(t),
-            (None, &Term::Ite(_, a, b)) => stack.extend([b, a]),
-            (None, _) => return None,
-        }
-        if leaves.len() > MAX_VALUES {
-            return None;
-        }
-    }
-    Some(leaves)
 }

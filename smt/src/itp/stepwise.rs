@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Backwards cut by cut: weakest preconditions of single blocks, replaced at once by what holds there and suffices.
 //!
-//! At every cut the precondition of the next interpolant over one block is computed without slicing. The path formula of the
-//! whole beginning says which literals of it hold at the cut; if they imply the next interpolant over the block, as few of
-//! them as possible are the interpolant, otherwise the precondition itself without superfluous parts. There is no
+//! At every cut the precondition of the next interpolant over one block is computed without slicing. Its atoms make a simple
+//! formula that holds after the whole beginning of the path and suffices for the next interpolant (see
+//! [`cover`](super::cover)); if there is none, the precondition itself without superfluous parts is taken. There is no
 //! unsatisfiable core of the whole path: on long paths through large blocks, where that core is expensive and constants
-//! decide most branches, this is the faster way. (A mixture of Newton's preconditions with the inductive generalisation of
-//! IC3, Bradley, VMCAI 2011; the combination is this project's own.)
+//! decide most branches, this is the faster way. (A combination of Newton's preconditions with ideas of IC3; this
+//! project's own.)
 
+use super::cover::Gap;
 use super::engine::{Interpolator, ItpOutcome, Task};
 use super::feasible::Composed;
 use super::hoare::OpenBlock;
-use super::polish::{fewer_disjuncts, needed, worst_first};
+use super::polish::fewer_disjuncts;
 use super::slice::Slice;
 use super::unwrap::Cases;
 use super::wp::Backward;
 use crate::path::PathFormula;
 use crate::term::TermId;
 
-/// More literals than this are not considered at a cut.
-const MAX_LITERALS: usize = 400;
+/// More atoms than this are not considered at a cut.
+const MAX_ATOMS: usize = 200;
 
 /// The engine.
 #[derive(Clone, Debug)]
@@ -96,19 +97,20 @@ impl Stepwise {
         let slice = Slice::uniform(task.path, true);
         let mut backward = Backward::new(task.path, slice, cases, task.solver, task.attempt);
         let precondition = backward.block(task.terms, block, goal)?;
-        let mut literals = Vec::new();
-        for atom in task.terms.atoms(precondition).into_iter().take(MAX_LITERALS / 2) {
-            literals.extend([atom, task.terms.not(atom)]);
+        let mut atoms = task.terms.atoms(precondition);
+        atoms.truncate(MAX_ATOMS);
+        let gap = Gap {
+            arrival: Some(prefix),
+            before: TermId::TRUE,
+            departure: formula,
+            goal,
+            known: task.known(block - 1),
+            attempts: self.attempts,
+        };
+        if let Some(filled) = gap.fill(task, &atoms) {
+            return Ok(filled);
         }
-        let known = task.known(block - 1);
-        let mut open = OpenBlock::new(task.terms, task.solver, Some(prefix), task.attempt);
-        let mut facts: Vec<TermId> = open.implied(&[], &literals).into_iter().map(|i| literals[i]).collect();
-        drop(open);
-        worst_first(task.terms, &mut facts, &known);
         let mut open = OpenBlock::new(task.terms, task.solver, formula, task.attempt);
-        if let Some(kept) = needed(&mut open, facts, goal, self.attempts) {
-            return Ok(open.terms.and_all(&kept));
-        }
         let suffices = cases.is_empty() || open.implies(&[precondition], goal).is_yes();
         drop(open);
         let mut open = OpenBlock::new(task.terms, task.solver, Some(prefix), task.attempt);
