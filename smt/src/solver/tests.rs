@@ -168,7 +168,7 @@ fn fixed(terms: &mut Terms, t: TermId, env: &Env) -> Vec<TermId> {
 }
 
 proptest! {
-    #![proptest_config(crate::term::config(400))]
+    #![proptest_config(crate::term::config(150))]
 
     #[test]
     fn z3_agrees_with_the_evaluator(

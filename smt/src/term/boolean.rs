@@ -458,7 +458,7 @@ impl Terms {
         let fact = known.iter().find(|f| f.lhs == lhs)?;
         let holds = match *self.get(atom) {
             // The fact itself is not to be dropped.
-            Term::Eq(..) if k == fact.constant && !negated == (kind == Kind::And) => return None,
+            Term::Eq(..) if k == fact.constant && negated == (kind == Kind::Or) => return None,
             Term::Eq(..) => self.as_value(k)? == self.as_value(fact.constant)?,
             Term::BvCmp(op, ..) => {
                 super::semantics::bv_cmp(op, self.width(lhs), self.as_bv(fact.constant)?, self.as_bv(k)?)

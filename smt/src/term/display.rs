@@ -81,16 +81,18 @@ impl Printer<'_> {
             },
             Term::Eq(..) | Term::BvCmp(..) | Term::IntLe(..) => Level::Comparison,
             Term::IntAdd(_) | Term::BvBin(BvBin::Add | BvBin::Sub, ..) => Level::Sum,
-            Term::BvBin(..) | Term::IntMulConst(..) | Term::IntMul(..) | Term::IntDiv(..) | Term::IntMod(..) => {
-                Level::Product
-            }
+            Term::BvUn(..)
+            | Term::BvBin(..)
+            | Term::IntMulConst(..)
+            | Term::IntMul(..)
+            | Term::IntDiv(..)
+            | Term::IntMod(..) => Level::Product,
             Term::True
             | Term::False
             | Term::Bv { .. }
             | Term::Int(_)
             | Term::Var { .. }
             | Term::Ite(..)
-            | Term::BvUn(..)
             | Term::Extract { .. }
             | Term::Zext { .. }
             | Term::Sext { .. } => Level::Tight,
@@ -153,13 +155,9 @@ impl Printer<'_> {
                     (true, None) => self.infix(f, level, b, &format!("<{sign}"), a, d),
                 }
             }
-            Term::IntLe(a, b) => self.int_comparison(f, a, if negated { ">" } else { "<=" }, b, d),
+            Term::IntLe(a, b) => self.infix(f, level, a, if negated { ">" } else { "<=" }, b, d),
             _ => self.term(f, t, Level::Tight, d),
         }
-    }
-
-    fn int_comparison(&self, f: &mut fmt::Formatter<'_>, a: TermId, op: &str, b: TermId, d: usize) -> fmt::Result {
-        self.infix(f, Level::Comparison, a, op, b, d)
     }
 
     fn node(&self, f: &mut fmt::Formatter<'_>, t: TermId, d: usize) -> fmt::Result {

@@ -96,7 +96,7 @@ impl Terms {
                 .all(|w| self.as_int(w[1]).is_some() || (self.as_int(w[0]).is_none() && base(w[0]) < base(w[1])))
     }
 
-    fn from_linear(&mut self, linear: &Linear) -> TermId {
+    fn linear_term(&mut self, linear: &Linear) -> TermId {
         let mut operands = Vec::with_capacity(linear.monomials.len() + 1);
         for &(base, c) in &linear.monomials {
             operands.push(if c == 1 { base } else { self.intern(Term::IntMulConst(c, base)) });
@@ -149,7 +149,7 @@ impl Terms {
             return t;
         }
         if let Some(sum) = self.linear(a).plus(factor, &self.linear(b)) {
-            return self.from_linear(&sum);
+            return self.linear_term(&sum);
         }
         let b = match (factor, self.as_int(b)) {
             (1, _) => b,
@@ -168,10 +168,10 @@ impl Terms {
         }
         let zero = Linear { monomials: Vec::new(), constant: 0 };
         if k == 0 {
-            return self.from_linear(&zero);
+            return self.linear_term(&zero);
         }
         match zero.plus(k, &self.linear(a)) {
-            Some(product) => self.from_linear(&product),
+            Some(product) => self.linear_term(&product),
             None => self.intern(Term::IntMulConst(k, a)),
         }
     }
@@ -209,7 +209,7 @@ impl Terms {
                 sum = sum.plus(1, &Linear { monomials, constant: 0 })?;
             }
         }
-        Some(self.from_linear(&sum))
+        Some(self.linear_term(&sum))
     }
 
     /// The product of two products without coefficients, its factors sorted; None if the degree is large.
@@ -334,7 +334,7 @@ impl Terms {
             (linear.constant.checked_sub(1)?.div_euclid(g.checked_neg()?), true)
         };
         let bound = self.int(bound);
-        let sum = self.from_linear(&sum);
+        let sum = self.linear_term(&sum);
         let atom = match self.on_leaves(LeafOp::IntLe(bound), sum, true) {
             Some(t) => t,
             None => self.intern(Term::IntLe(sum, bound)),
@@ -368,7 +368,7 @@ impl Terms {
         if linear.constant.checked_rem(g)? != 0 {
             return Some(TermId::FALSE);
         }
-        let sum = self.from_linear(&sum);
+        let sum = self.linear_term(&sum);
         let k = linear.constant.checked_div(g)?.checked_neg()?;
         let k = self.int(k);
         if let Some(t) = self.on_leaves(LeafOp::Eq(k), sum, true) {

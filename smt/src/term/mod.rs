@@ -3,7 +3,7 @@
 //!
 //! A [`Terms`] store owns the nodes; a [`TermId`] is an index into it. Every constructor simplifies: constants are
 //! folded, operands ordered, and comparisons of if-then-else trees with constants are turned into Boolean structure
-//! (see `boolean`, `bitvec`, `compare`, `integer` and `leaves`). All rewrites are equivalences in SMT-LIB semantics, division by
+//! (see `boolean`, `bitvec`, `sum`, `compare`, `polynomial`, `integer` and `leaves`). All rewrites are equivalences in SMT-LIB semantics, division by
 //! zero included; the property tests in `tests.rs` check this against a naive evaluator.
 //!
 //! The result of a constructor depends only on its arguments, never on what was built before, so equal constructions

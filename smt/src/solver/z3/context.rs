@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A Z3 context: its life, its errors, its parameters and the terms translated into it.
 
+use std::cell::RefCell;
 use std::ffi::{CStr, CString};
 use std::sync::Mutex;
 
@@ -54,11 +55,25 @@ pub(super) enum Param<'a> {
     Symbol(&'a str, &'a str),
 }
 
+/// A Boolean constant that stands for a formula.
+#[derive(Copy, Clone)]
+pub(super) struct Name {
+    pub(super) positive: Z3_ast,
+    pub(super) negative: Z3_ast,
+    /// The constant is equivalent to the formula.
+    pub(super) definition: Z3_ast,
+}
+
 /// A context. Everything made in it must be released before it is dropped.
 pub(super) struct Context {
     raw: Z3_context,
-    /// Translations of terms; referenced until the context is dropped.
+    /// Everything that [`Context::keep`] got, in order of creation.
+    kept: RefCell<Vec<Z3_ast>>,
+    /// Translations of terms.
     pub(super) memo: FxHashMap<TermId, Z3_ast>,
+    ints: RefCell<FxHashMap<i128, Z3_ast>>,
+    ranges: FxHashMap<Z3_ast, Z3_ast>,
+    names: FxHashMap<Z3_ast, Name>,
     /// Which instance a constant of Z3 stands for.
     pub(super) instances: FxHashMap<Z3_ast, (SymId, u32)>,
     watchdog: Watchdog,
@@ -85,7 +100,11 @@ impl Context {
         drop(guard);
         Ok(Context {
             raw,
+            kept: RefCell::default(),
             memo: FxHashMap::default(),
+            ints: RefCell::default(),
+            ranges: FxHashMap::default(),
+            names: FxHashMap::default(),
             instances: FxHashMap::default(),
             watchdog: Watchdog::new(raw),
             store: None,
@@ -133,13 +152,8 @@ impl Context {
         let ast = self.made(ast)?;
         // SAFETY: the term was made in this context by the last call.
         unsafe { Z3_inc_ref(self.raw, ast) };
+        self.kept.borrow_mut().push(ast);
         Ok(ast)
-    }
-
-    /// Gives up the reference of [`Context::keep`].
-    pub(super) fn release(&self, ast: Z3_ast) {
-        // SAFETY: the caller got the term from `keep`.
-        unsafe { Z3_dec_ref(self.raw, ast) };
     }
 
     pub(super) fn symbol(&self, name: &str) -> Result<Z3_symbol, Error> {
@@ -193,8 +207,14 @@ pub(super) fn classify(message: String) -> Error {
 impl Drop for Context {
     fn drop(&mut self) {
         self.watchdog.stop();
-        // SAFETY: the watchdog does not use the context any more. Deleting it frees the terms, referenced or not.
-        unsafe { Z3_del_context(self.raw) };
+        // SAFETY: the watchdog does not use the context any more, and each term was referenced once.
+        unsafe {
+            // Deleting a context in which deep terms are still referenced takes quadratic time.
+            for &ast in self.kept.get_mut().iter().rev() {
+                Z3_dec_ref(self.raw, ast);
+            }
+            Z3_del_context(self.raw);
+        }
     }
 }
 
@@ -204,32 +224,51 @@ impl Context {
         terms.find_var(sym, index).and_then(|t| self.memo.get(&t).copied())
     }
 
-    /// `lo <= x <= hi`, to be released by the caller.
-    pub(super) fn in_range(&self, x: Z3_ast, lo: i128, hi: i128) -> Result<Z3_ast, Error> {
-        let (lo, hi) = (self.int(lo)?, self.int(hi)?);
-        // SAFETY: all operands are referenced while they are used.
-        unsafe {
-            let lower = self.keep(z3_sys::Z3_mk_le(self.raw, lo, x))?;
-            let upper = self.keep(z3_sys::Z3_mk_le(self.raw, x, hi))?;
-            let both = self.keep(z3_sys::Z3_mk_and(self.raw, 2, [lower, upper].as_ptr()))?;
-            for part in [lo, hi, lower, upper] {
-                self.release(part);
-            }
-            Ok(both)
+    /// An integer constant.
+    pub(super) fn int(&self, v: i128) -> Result<Z3_ast, Error> {
+        if let Some(&ast) = self.ints.borrow().get(&v) {
+            return Ok(ast);
         }
+        let sort = self.sort(Sort::Int)?;
+        let text = c_string(&v.to_string());
+        // SAFETY: the string outlives the call.
+        let ast = self.keep(unsafe { z3_sys::Z3_mk_numeral(self.raw, text.as_ptr(), sort) })?;
+        self.ints.borrow_mut().insert(v, ast);
+        Ok(ast)
     }
 
-    /// A new Boolean constant, its negation, and the definition that makes it equivalent to a formula.
-    pub(super) fn name(&self, formula: Z3_ast) -> Result<(Z3_ast, Z3_ast, Z3_ast), Error> {
+    /// `lo <= x <= hi`, where the bounds belong to x.
+    pub(super) fn in_range(&mut self, x: Z3_ast, lo: i128, hi: i128) -> Result<Z3_ast, Error> {
+        if let Some(&range) = self.ranges.get(&x) {
+            return Ok(range);
+        }
+        let (lo, hi) = (self.int(lo)?, self.int(hi)?);
+        // SAFETY: all operands are kept.
+        let range = unsafe {
+            let lower = self.keep(z3_sys::Z3_mk_le(self.raw, lo, x))?;
+            let upper = self.keep(z3_sys::Z3_mk_le(self.raw, x, hi))?;
+            self.keep(z3_sys::Z3_mk_and(self.raw, 2, [lower, upper].as_ptr()))?
+        };
+        self.ranges.insert(x, range);
+        Ok(range)
+    }
+
+    /// The name of a formula. Its definition holds only where it is asserted.
+    pub(super) fn name(&mut self, formula: Z3_ast) -> Result<Name, Error> {
+        if let Some(&name) = self.names.get(&formula) {
+            return Ok(name);
+        }
         let prefix = c_string("assumed");
         let sort = self.sort(Sort::Bool)?;
-        // SAFETY: all operands are referenced; the string outlives the call.
-        unsafe {
-            let name = self.keep(z3_sys::Z3_mk_fresh_const(self.raw, prefix.as_ptr(), sort))?;
-            let negation = self.keep(z3_sys::Z3_mk_not(self.raw, name))?;
-            let definition = self.keep(z3_sys::Z3_mk_iff(self.raw, name, formula))?;
-            Ok((name, negation, definition))
-        }
+        // SAFETY: all operands are kept; the string outlives the call.
+        let name = unsafe {
+            let positive = self.keep(z3_sys::Z3_mk_fresh_const(self.raw, prefix.as_ptr(), sort))?;
+            let negative = self.keep(z3_sys::Z3_mk_not(self.raw, positive))?;
+            let definition = self.keep(z3_sys::Z3_mk_iff(self.raw, positive, formula))?;
+            Name { positive, negative, definition }
+        };
+        self.names.insert(formula, name);
+        Ok(name)
     }
 
     /// The value that a numeral or Boolean constant of Z3 denotes.

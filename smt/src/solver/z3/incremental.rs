@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use rustc_hash::FxHashSet;
 use z3_sys::*;
 
-use super::context::{Context, Param, classify, text};
+use super::context::{Context, Name, Param, classify, text};
 use crate::error::Error;
 use crate::solver::{Assignment, CheckResult, Core, Limits, Model, Solver, SolverStats};
 use crate::term::{Sort, SymId, Term, TermId, Terms, Value};
@@ -78,11 +78,11 @@ impl Stale {
 
 /// What is known of a compound formula that was assumed, without its negation.
 #[derive(Copy, Clone)]
-enum Name {
+enum Assumed {
     /// It was assumed once; it gets a name if it is again.
-    Without,
-    /// A Boolean constant that is equivalent to the formula, and its negation.
-    Given(Z3_ast, Z3_ast),
+    Once,
+    /// It has a name, whose definition is asserted.
+    Named(Name),
 }
 
 /// Names given outside all scopes, where they stay for ever.
@@ -96,7 +96,7 @@ struct State {
     is_bounded: FxHashSet<TermId>,
     /// Compound formulas that were assumed, by scope in which that is known.
     assumed: Vec<Vec<TermId>>,
-    names: FxHashMap<TermId, Name>,
+    names: FxHashMap<TermId, Assumed>,
     /// Number of names given so far.
     named: usize,
     // Declared last, so that it is dropped last.
@@ -177,9 +177,7 @@ impl State {
             if let Some((lo, hi)) = terms.as_var(s).and_then(|(sym, _)| terms.symbol_bounds(sym)) {
                 let x = self.context.translate(terms, s)?;
                 let range = self.context.in_range(x, lo, hi)?;
-                let result = self.assert_ast(range);
-                self.context.release(range);
-                result?;
+                self.assert_ast(range)?;
             }
             self.is_bounded.insert(s);
             self.bounded.last_mut().expect("the outermost scope is never closed").push(s);
@@ -201,22 +199,22 @@ impl State {
         let full = self.assumed.len() == 1 && self.named > OUTERMOST_NAMES;
         let scope = self.assumed.last_mut().expect("the outermost scope is never closed");
         match self.names.get(&formula) {
-            Some(&Name::Given(name, not_name)) => Ok(if negated { not_name } else { name }),
+            Some(&Assumed::Named(name)) => Ok(if negated { name.negative } else { name.positive }),
             None => {
                 scope.push(formula);
-                self.names.insert(formula, Name::Without);
+                self.names.insert(formula, Assumed::Once);
                 self.context.translate(terms, a)
             }
-            Some(Name::Without) if full => self.context.translate(terms, a),
-            Some(Name::Without) => {
+            Some(Assumed::Once) if full => self.context.translate(terms, a),
+            Some(Assumed::Once) => {
                 // The name lives in this scope even if the formula was first assumed in an outer one.
                 scope.push(formula);
                 self.named += 1;
                 let ast = self.context.translate(terms, formula)?;
-                let (name, not_name, definition) = self.context.name(ast)?;
-                self.assert_ast(definition)?;
-                self.names.insert(formula, Name::Given(name, not_name));
-                Ok(if negated { not_name } else { name })
+                let name = self.context.name(ast)?;
+                self.assert_ast(name.definition)?;
+                self.names.insert(formula, Assumed::Named(name));
+                Ok(if negated { name.negative } else { name.positive })
             }
         }
     }

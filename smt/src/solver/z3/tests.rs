@@ -5,9 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use proptest::prelude::*;
+
+use super::context::{Context, c_string, text};
 use super::spacer::{ChainResult, ChainStep, solve_chain};
 use super::{Z3Config, Z3Logic, Z3Solver, eliminate, tactic_apply};
 use crate::solver::{CheckResult, Limits, Solver};
+use crate::term::reference::{Decoder, Env, env_value};
 use crate::term::{BvBin, BvCmp, Sort, TermId, Terms, Value};
 
 fn bv_var(terms: &mut Terms, name: &str, width: u32) -> TermId {
@@ -274,4 +278,60 @@ fn tactics() {
     let seven = terms.int(7);
     let expected = terms.int_lt(y, seven);
     assert_eq!(projected, Some(expected), "{}", terms.display(projected.unwrap()));
+}
+
+#[test]
+fn deep_formulas_are_no_problem() {
+    let mut terms = Terms::new();
+    let sym = terms.symbol("c", Sort::Bool);
+    let value = terms.symbol("v", Sort::Bv(4));
+    let zero = terms.bv(4, 0);
+    let mut tree = terms.var(value, 0);
+    for i in 1..=20_000 {
+        let (c, v) = (terms.var(sym, i), terms.var(value, i % 50));
+        let next = terms.bv_bin(BvBin::Xor, tree, v);
+        tree = terms.ite(c, next, v);
+    }
+    let equal = terms.eq(tree, zero);
+    let mut solver = Z3Solver::new(&Z3Config::default());
+    let limits = Limits::time(Duration::from_secs(120));
+    let CheckResult::Sat(model) = solver.check(&terms, &[equal], &limits) else { panic!("satisfiable") };
+    assert_eq!(model.holds(&terms, equal), Some(true));
+}
+
+/// What Z3 answers to a script.
+fn run_script(script: &str) -> String {
+    let context = Context::new().unwrap();
+    let script = c_string(script);
+    // SAFETY: context and string are alive.
+    text(unsafe { z3_sys::Z3_eval_smtlib2_string(context.raw(), script.as_ptr()) })
+}
+
+proptest! {
+    #![proptest_config(crate::term::config(100))]
+
+    #[test]
+    fn scripts_mean_what_the_terms_mean(
+        bytes in prop::collection::vec(any::<u8>(), 1..120),
+        bools in any::<[bool; 3]>(),
+        bits in any::<[u8; 3]>(),
+        ints in prop::array::uniform3(-7i8..8),
+    ) {
+        let env = Env { bools, bits, ints };
+        let expr = Decoder::new(&bytes, true).expr(Sort::Bool, 5);
+        let mut terms = Terms::new();
+        let t = expr.build(&mut terms);
+        let mut formulas = vec![t];
+        for (sym, index) in terms.symbols(t) {
+            let value = env_value(&terms, &env, sym);
+            let (x, k) = (terms.var(sym, index), terms.value(value));
+            formulas.push(terms.eq(x, k));
+        }
+        let script = format!("{}(check-sat)", terms.smtlib(&formulas));
+        let expected = if expr.eval(&env) == Value::Bool(true) { "sat" } else { "unsat" };
+        // The option comes too late in a context, and makes no difference here.
+        let (_, rest) = script.split_once('\n').unwrap();
+        let answer = run_script(rest);
+        prop_assert_eq!(answer.trim(), expected, "{}", script);
+    }
 }

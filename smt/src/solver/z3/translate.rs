@@ -44,19 +44,6 @@ impl Context {
         Ok(unsafe { Z3_mk_numeral(self.raw(), text.as_ptr(), sort) })
     }
 
-    /// An integer constant, to be released by the caller.
-    pub(super) fn int(&self, v: i128) -> Result<Z3_ast, Error> {
-        let ast = match i64::try_from(v) {
-            Ok(small) => {
-                let sort = self.sort(Sort::Int)?;
-                // SAFETY: the context is alive.
-                unsafe { Z3_mk_int64(self.raw(), small, sort) }
-            }
-            Err(_) => self.numeral(&v.to_string(), Sort::Int)?,
-        };
-        self.keep(ast)
-    }
-
     fn variable(&mut self, terms: &Terms, sym: SymId, index: u32) -> Result<Option<Z3_ast>, Error> {
         let name = self.symbol(&terms.instance_name(sym, index))?;
         let sort = self.sort(terms.symbol_sort(sym))?;
@@ -112,22 +99,16 @@ impl Context {
                 }
                 Term::IntMulConst(k, a) => {
                     let k = self.int(k)?;
-                    let product = self.keep(Z3_mk_mul(c, 2, [k, self.memo[&a]].as_ptr()));
-                    self.release(k);
-                    return product;
+                    Z3_mk_mul(c, 2, [k, self.memo[&a]].as_ptr())
                 }
                 Term::IntMul(a, b) => Z3_mk_mul(c, 2, [self.memo[&a], self.memo[&b]].as_ptr()),
                 Term::IntDiv(a, k) => {
                     let k = self.int(k)?;
-                    let quotient = self.keep(Z3_mk_div(c, self.memo[&a], k));
-                    self.release(k);
-                    return quotient;
+                    Z3_mk_div(c, self.memo[&a], k)
                 }
                 Term::IntMod(a, k) => {
                     let k = self.int(k)?;
-                    let remainder = self.keep(Z3_mk_mod(c, self.memo[&a], k));
-                    self.release(k);
-                    return remainder;
+                    Z3_mk_mod(c, self.memo[&a], k)
                 }
                 Term::IntLe(a, b) => Z3_mk_le(c, self.memo[&a], self.memo[&b]),
             }

@@ -218,7 +218,7 @@ fn negate(width: u32, v: u128) -> u128 {
 }
 
 fn udiv(width: u32, a: u128, b: u128) -> u128 {
-    if b == 0 { (1 << width) - 1 } else { a / b }
+    a.checked_div(b).unwrap_or((1 << width) - 1)
 }
 
 fn urem(a: u128, b: u128) -> u128 {
