@@ -19,6 +19,9 @@ use crate::stats::Statistics;
 /// How long one query of an abstraction may take, unless [`Manager::set_query_timeout`] says otherwise.
 const QUERY_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// A block from an abstraction state, with the numbers and values of the predicates behind it.
+pub(crate) type BlockKey = (TermId, Vec<(u32, TermId)>);
+
 /// The shared part of one predicate analysis.
 pub struct Manager {
     /// All terms of the run.
@@ -31,7 +34,8 @@ pub struct Manager {
     pub stats: Statistics,
     pub(crate) regions: Box<dyn Regions>,
     pub(crate) solver: Z3Solver,
-    pub(crate) abstractions: FxHashMap<(TermId, Vec<(u32, TermId)>), Option<RegionId>>,
+    /// Abstractions computed so far; none where the block cannot be passed.
+    pub(crate) abstractions: FxHashMap<BlockKey, Option<RegionId>>,
     /// Models of blocks by path condition.
     pub(crate) models: FxHashMap<TermId, Vec<Model>>,
     pub(crate) feasible: FxHashMap<TermId, bool>,

@@ -8,11 +8,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::affine::equations;
+use super::cover::atom;
 use super::engine::{Interpolator, ItpOutcome, Task};
 use super::facts::{conjunctive, place};
 use super::minterms;
 use super::newton::slice;
-use super::cover::atom;
 use super::samples::{Samples, State};
 use super::slice::{Liveness, Reads};
 use crate::path::Stmt;

@@ -9,9 +9,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::cover::{atom, needed, worst_first};
 use super::engine::Task;
 use super::hoare::OpenBlock;
-use super::cover::{atom, needed, worst_first};
 use crate::term::{Term, TermId, Terms};
 
 /// A sequence of conjunctions of the candidates given for each cut. `attempts` limits the calls that minimise one cut.

@@ -13,9 +13,9 @@ use std::mem::{Discriminant, discriminant};
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
+use super::cover::is_pretty;
 use super::engine::Task;
 use super::facts::place;
-use super::cover::is_pretty;
 use crate::path::Stmt;
 use crate::term::{BvBin, Term, TermId, Terms};
 

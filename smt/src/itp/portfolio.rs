@@ -179,7 +179,8 @@ impl Portfolio {
         let decisive = limits.at_most(self.config.engine_timeout);
         let attempt = limits.at_most(self.config.attempt_timeout);
         let mut task = Task::new(terms, &mut *self.solver, &path, hints, &decisive, &attempt);
-        let mut panel = Panel { config: &self.config, stats: &mut self.stats, best: None, opinions: 0, complaints: Vec::new() };
+        let mut panel =
+            Panel { config: &self.config, stats: &mut self.stats, best: None, opinions: 0, complaints: Vec::new() };
         // What the program asserts may be its own reason; that is seen without a solver, so it comes before everything.
         let quick = self.config.engines.iter().position(|&kind| kind == EngineKind::Assertion);
         if let Some(engine) = quick

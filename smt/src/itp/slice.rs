@@ -58,11 +58,6 @@ impl Slice {
         }
         extend_by(terms, dag, graph, exclusive, start, &mut Vec::new(), &mut |e| self.stmt(path, block, e))
     }
-
-    /// The number of kept statements.
-    pub(crate) fn len(&self) -> usize {
-        self.keep.iter().flatten().filter(|&&k| k).count()
-    }
 }
 
 /// The symbols that occur in terms with index 0, remembered per term.

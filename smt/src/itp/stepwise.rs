@@ -114,7 +114,8 @@ impl Stepwise {
         let suffices = cases.is_empty() || open.implies(&[precondition], goal).is_yes();
         drop(open);
         let mut open = OpenBlock::new(task.terms, task.solver, Some(prefix), task.attempt);
-        if !cases.is_empty() && !(suffices && open.implies(&[], precondition).is_yes()) {
+        let explained = cases.is_empty() || suffices && open.implies(&[], precondition).is_yes();
+        if !explained {
             return Err("the path may wrap around".to_owned());
         }
         Ok(fewer_disjuncts(&mut open, &[], precondition, self.attempts))

@@ -164,7 +164,8 @@ mod tests {
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (seed >> 33) % bound
         };
-        let mut versions: Vec<(PMap<(u32, u64)>, BTreeMap<u32, u64>)> = vec![Default::default()];
+        type Version = (PMap<(u32, u64)>, BTreeMap<u32, u64>);
+        let mut versions: Vec<Version> = vec![Default::default()];
         for _ in 0..2000 {
             let (mut map, mut model) = versions[next(versions.len() as u64) as usize].clone();
             let key = if next(2) == 0 { next(20) } else { next(100_000) } as u32;

@@ -65,6 +65,23 @@ proptest! {
     }
 
     #[test]
+    fn constructors_are_exact_at_the_widths_of_c(
+        bytes in bytes(),
+        width in prop_oneof![Just(8u32), Just(16), Just(32), Just(64)],
+        is_bool in any::<bool>(),
+        envs in envs(),
+    ) {
+        let sort = if is_bool { Sort::Bool } else { Sort::Bv(width) };
+        let expr = Decoder::wide(&bytes, true).expr(sort, 6);
+        let mut terms = Terms::new();
+        let t = expr.build(&mut terms);
+        check_shape(&terms, t);
+        for env in &envs {
+            prop_assert_eq!(value(&terms, t, env), expr.eval(env), "{} under {:?}", terms.display(t), env);
+        }
+    }
+
+    #[test]
     fn equal_constructions_give_equal_ids(bytes in bytes(), sort in sort()) {
         let expr = Decoder::new(&bytes, true).expr(sort, 6);
         let mut terms = Terms::new();

@@ -60,11 +60,18 @@ pub(crate) struct Decoder<'a> {
     bytes: std::slice::Iter<'a, u8>,
     pool: Vec<(Sort, Rc<Expr>)>,
     with_int: bool,
+    /// All widths are multiples of this, up to eight times.
+    unit: u32,
 }
 
 impl<'a> Decoder<'a> {
     pub(crate) fn new(bytes: &'a [u8], with_int: bool) -> Self {
-        Decoder { bytes: bytes.iter(), pool: Vec::new(), with_int }
+        Decoder { bytes: bytes.iter(), pool: Vec::new(), with_int, unit: 1 }
+    }
+
+    /// The same with widths from 8 to 64.
+    pub(crate) fn wide(bytes: &'a [u8], with_int: bool) -> Self {
+        Decoder { unit: 8, ..Self::new(bytes, with_int) }
     }
 
     fn below(&mut self, n: usize) -> usize {
@@ -77,7 +84,7 @@ impl<'a> Decoder<'a> {
             return Rc::new(Expr::Const(match sort {
                 Sort::Bool => Value::Bool(k % 2 == 1),
                 // The extreme constants come up often enough at these widths.
-                Sort::Bv(width) => Value::Bv { width, bits: k as u128 & ((1 << width) - 1) },
+                Sort::Bv(width) => Value::Bv { width, bits: k as u8 as i8 as u128 & ((1 << width) - 1) },
                 Sort::Int => Value::Int(k as i128 % 11 - 5),
             }));
         }
@@ -109,7 +116,7 @@ impl<'a> Decoder<'a> {
     }
 
     fn any_width(&mut self) -> Sort {
-        Sort::Bv(1 + self.below(8) as u32)
+        Sort::Bv(self.unit * (1 + self.below(8) as u32))
     }
 
     fn boolean(&mut self, d: u32) -> Expr {
@@ -140,16 +147,17 @@ impl<'a> Decoder<'a> {
 
     fn bit_vector(&mut self, width: u32, d: u32) -> Expr {
         let sort = Sort::Bv(width);
+        let (unit, units) = (self.unit, width / self.unit);
         match self.below(14) {
             0..3 => Expr::Ite(self.expr(Sort::Bool, d), self.expr(sort, d), self.expr(sort, d)),
             3 => Expr::Un(if self.below(2) == 0 { BvUn::Neg } else { BvUn::Not }, self.expr(sort, d)),
-            4 if width < 8 => {
-                let from = width + 1 + self.below((8 - width) as usize) as u32;
+            4 if units < 8 => {
+                let from = unit * (units + 1 + self.below((8 - units) as usize) as u32);
                 let lo = self.below((from - width + 1) as usize) as u32;
                 Expr::Extract(lo + width - 1, lo, self.expr(Sort::Bv(from), d))
             }
-            5 | 6 if width > 1 => {
-                let from = 1 + self.below(width as usize - 1) as u32;
+            5 | 6 if units > 1 => {
+                let from = unit * (1 + self.below(units as usize - 1) as u32);
                 let e = self.expr(Sort::Bv(from), d);
                 if self.below(2) == 0 { Expr::Zext(width, e) } else { Expr::Sext(width, e) }
             }
@@ -186,7 +194,10 @@ impl Env {
     pub(crate) fn get(&self, sort: Sort, i: usize) -> Value {
         match sort {
             Sort::Bool => Value::Bool(self.bools[i]),
-            Sort::Bv(width) => Value::Bv { width, bits: u128::from(self.bits[i]) & ((1 << width) - 1) },
+            // The byte in all bytes, so that the extremes are extreme at each width.
+            Sort::Bv(width) => {
+                Value::Bv { width, bits: u128::from(self.bits[i]) * 0x0101_0101_0101_0101 & ((1 << width) - 1) }
+            }
             Sort::Int => Value::Int(i128::from(self.ints[i])),
         }
     }
