@@ -4,6 +4,7 @@
 mod conversions;
 mod errors;
 mod exprs;
+mod functions;
 mod graph;
 mod lowering;
 mod pointers;

@@ -196,7 +196,7 @@ impl Env {
             Sort::Bool => Value::Bool(self.bools[i]),
             // The byte in all bytes, so that the extremes are extreme at each width.
             Sort::Bv(width) => {
-                Value::Bv { width, bits: u128::from(self.bits[i]) * 0x0101_0101_0101_0101 & ((1 << width) - 1) }
+                Value::Bv { width, bits: (u128::from(self.bits[i]) * 0x0101_0101_0101_0101) & ((1 << width) - 1) }
             }
             Sort::Int => Value::Int(i128::from(self.ints[i])),
         }

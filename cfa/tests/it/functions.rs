@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Calls, inputs, ends of the execution, unsupported constructs, and several files.
+
+use expect_test::expect;
+
+use crate::{check, check_body};
+
+#[test]
+fn calls() {
+    check(
+        "int f(short a, unsigned char b) { return a + b; } void g(int a, float b, int c) { } int h();
+         float q(void) { return 1; } int r(int *p) { return 1; } int w();
+         int main(void) { int x = f(1000000, 300), y; x = f(x, f(x, y)); f(1, 2); g(1, 2, 3); x = h(x++); q(); r(0); r(&x);
+           f(1, 2, y++); f(1); return w(1); }
+         int w(int a) { return a; }",
+        expect![[r#"
+            entry n10
+            f(f::a, f::b): n0 .. n1
+              n0 -> n1: f::__ret = (int)f::a + (int)f::b
+            g(g::a, g::c): n2 .. n3
+              n2 -> n3: skip
+            q(): n4 .. n5
+              n4 -> n5: skip
+            r(): n6 .. n7
+              n6 -> n7: r::__ret = 1
+            w(w::a): n8 .. n9
+              n8 -> n9: w::__ret = w::a
+            main(): n10 .. n28
+              n10: call f
+              n10 -> n11: main::x = call f(16960, 44)
+              n11 -> n12: main::y = ?
+              n12: call f
+              n12 -> n13: main::__tmp1 = call f((int16_t)main::x, (uint8_t)main::y)
+              n13: call f
+              n13 -> n14: main::x = call f((int16_t)main::x, (uint8_t)main::__tmp1)
+              n14: call f
+              n14 -> n15: call f(1, 2)
+              n15: call g
+              n15 -> n16: call g(1, 3)
+              n16 -> n17: main::__tmp2 = main::x
+              n17 -> n18: main::x = main::x + 1
+              n18: call h
+              n18 -> n19: unsupported: call of 'h', which has no body
+              n19 -> n20: main::x = main::__tmp3
+              n20: call q
+              n20 -> n21: call q()
+              n21: call r
+              n21 -> n22: call r()
+              n22: call r
+              n22 -> n23: call r()
+              n23 -> n24: main::__tmp5 = main::y
+              n24 -> n25: main::y = main::y + 1
+              n25: call f
+              n25 -> n26: call f(1, 2)
+              n26 -> n27: unsupported: call of 'f' with too few arguments
+              n27: call w
+              n27 -> n28: main::__ret = call w(1)
+        "#]],
+    );
+}
+
+#[test]
+fn inputs() {
+    check(
+        "int __VERIFIER_nondet_int(void); _Bool __VERIFIER_nondet_bool(); extern unsigned char __VERIFIER_nondet_uchar();
+         float __VERIFIER_nondet_float(void);
+         int main(void) { int x = __VERIFIER_nondet_int(); _Bool b = __VERIFIER_nondet_bool(); unsigned char c;
+           x = __VERIFIER_nondet_uchar(); c = __VERIFIER_nondet_int(\"a\", x++); if (__VERIFIER_nondet_bool()) x = 1;
+           x = __VERIFIER_nondet_int() + __VERIFIER_nondet_int(); float f = __VERIFIER_nondet_float();
+           __VERIFIER_nondet_int(); x = __VERIFIER_nondet_ulong(); return b; }",
+        expect![[r#"
+            entry n0
+            main(): n0 .. n20
+              n0: call __VERIFIER_nondet_int
+              n0 -> n1: main::x = __VERIFIER_nondet_int()
+              n1: call __VERIFIER_nondet_bool
+              n1 -> n2: main::__tmp1 = __VERIFIER_nondet_bool()
+              n2 -> n3: main::b = (uint8_t)(main::__tmp1 != 0)
+              n3 -> n4: main::c = ?
+              n4: call __VERIFIER_nondet_uchar
+              n4 -> n5: main::__tmp2 = __VERIFIER_nondet_uchar()
+              n5 -> n6: main::x = (int)main::__tmp2
+              n6 -> n7: main::__tmp3 = main::x
+              n7 -> n8: main::x = main::x + 1
+              n8: call __VERIFIER_nondet_int
+              n8 -> n9: main::__tmp4 = __VERIFIER_nondet_int()
+              n9 -> n10: main::c = (uint8_t)main::__tmp4
+              n10: call __VERIFIER_nondet_bool
+              n10 -> n11: main::__tmp5 = __VERIFIER_nondet_bool()
+              n11 -> n12: [main::__tmp5 != 0]
+              n11 -> n13: [main::__tmp5 == 0]
+              n12 -> n13: main::x = 1
+              n13: call __VERIFIER_nondet_int
+              n13 -> n14: main::__tmp6 = __VERIFIER_nondet_int()
+              n14: call __VERIFIER_nondet_int
+              n14 -> n15: main::__tmp7 = __VERIFIER_nondet_int()
+              n15 -> n16: main::x = main::__tmp6 + main::__tmp7
+              n16: call __VERIFIER_nondet_float, call __VERIFIER_nondet_int
+              n16 -> n17: main::__tmp8 = __VERIFIER_nondet_int()
+              n17: call __VERIFIER_nondet_ulong
+              n17 -> n18: main::__tmp9 = __VERIFIER_nondet_ulong()
+              n18 -> n19: main::x = (int)main::__tmp9
+              n19 -> n20: main::__ret = (int)main::b
+        "#]],
+    );
+}
+
+#[test]
+fn assumptions_and_ends() {
+    check(
+        "void __VERIFIER_assume(int); void abort(void); void exit(int); void reach_error(void);
+         int main(void) { int x; __VERIFIER_assume(x > 3 && x < 9); if (x == 4) abort(); if (x == 5) exit(x++);
+           if (x == 6) { reach_error(); x = 1; } assert(x != 7); if (__builtin_expect(!!(x), 0)) x = 2;
+           ((void) sizeof ((0) ? 1 : 0), __extension__ ({ if (x) ; else __assert_fail (\"0\", \"a.c\", 3, \"m\"); }));
+           ERROR: return 0; }",
+        expect![[r#"
+            entry n0
+            main(): n0 .. n16
+              n0 -> n1: main::x = ?
+              n1: call __VERIFIER_assume
+              n1 -> n2: [main::x > 3]
+              n1 -> n19: [main::x <= 3]
+              n2 -> n3: [main::x < 9]
+              n2 -> n19: [main::x >= 9]
+              n3 -> n4: [main::x == 4]
+              n3 -> n5: [main::x != 4]
+              n4: call abort
+              n5 -> n6: [main::x == 5]
+              n5 -> n9: [main::x != 5]
+              n6 -> n7: main::__tmp1 = main::x
+              n7 -> n8: main::x = main::x + 1
+              n8: call exit
+              n9 -> n10: [main::x == 6]
+              n9 -> n11: [main::x != 6]
+              n10: call reach_error
+              n11 -> n12: [main::x != 7]
+              n11 -> n18: [main::x == 7]
+              n12 -> n13: [main::x != 0]
+              n12 -> n14: [main::x == 0]
+              n13 -> n14: main::x = 2
+              n14 -> n15: [main::x != 0]
+              n14 -> n17: [main::x == 0]
+              n15: label ERROR
+              n15 -> n16: main::__ret = 0
+              n17: call __assert_fail
+              n18: call __assert_fail
+        "#]],
+    );
+}
+
+#[test]
+fn unsupported_constructs() {
+    check(
+        "float v; int a[3]; struct { int i; } s; int *p; int (*fp)(int); int f(int x) { return x; } void *malloc(unsigned);
+         int main(void) { int x = 1; float w = v * 2; w = x; w += 1; int b[2] = { 1, 2 }; p = &x; p = a + 1; s = s; char *t = \"a\";
+           if (x == 1) x = v; if (x == 2) x = a[1]; if (x == 3) a[x++] = f(2); if (x == 4) *p = 1; if (x == 5) s.i++;
+           if (x == 6) x = s.i; if (x == 7) x = p != 0; if (x == 8) x = (*fp)(1); if (x == 9) p = malloc(4); if (v > 1) x = 1;
+           if (x == 10) x = fp(1); if (x == 11) x = undeclared; if (x == 12) x = sizeof(a) / sizeof(a[0]) + sizeof *p;
+           a[1]; *p; v; \"x\"; return x; }",
+        expect![[r#"
+            entry n2
+            f(f::x): n0 .. n1
+              n0 -> n1: f::__ret = f::x
+            main(): n3 .. n46
+              n2 -> n3: p = 0
+              n3 -> n4: main::x = 1
+              n4 -> n5: unsupported: address of 'x'
+              n5 -> n6: p = main::__tmp1
+              n6 -> n7: unsupported: array 'a'
+              n7 -> n8: p = main::__tmp2
+              n8 -> n9: [main::x == 1]
+              n8 -> n11: [main::x != 1]
+              n9 -> n10: unsupported: floating-point value
+              n10 -> n11: main::x = main::__tmp4
+              n11 -> n12: [main::x == 2]
+              n11 -> n14: [main::x != 2]
+              n12 -> n13: unsupported: array 'a'
+              n13 -> n14: main::x = main::__tmp5
+              n14 -> n15: [main::x == 3]
+              n14 -> n19: [main::x != 3]
+              n15 -> n16: main::__tmp6 = main::x
+              n16 -> n17: main::x = main::x + 1
+              n17: call f
+              n17 -> n18: main::__tmp7 = call f(2)
+              n18 -> n19: unsupported: array 'a'
+              n19 -> n20: [main::x == 4]
+              n19 -> n21: [main::x != 4]
+              n20 -> n21: unsupported: pointer dereference
+              n21 -> n22: [main::x == 5]
+              n21 -> n23: [main::x != 5]
+              n22 -> n23: unsupported: structure or union 's'
+              n23 -> n24: [main::x == 6]
+              n23 -> n26: [main::x != 6]
+              n24 -> n25: unsupported: structure or union 's'
+              n25 -> n26: main::x = main::__tmp9
+              n26 -> n27: [main::x == 7]
+              n26 -> n28: [main::x != 7]
+              n27 -> n28: main::x = p != 0
+              n28 -> n29: [main::x == 8]
+              n28 -> n31: [main::x != 8]
+              n29 -> n30: unsupported: call through a pointer
+              n30 -> n31: main::x = main::__tmp10
+              n31 -> n32: [main::x == 9]
+              n31 -> n34: [main::x != 9]
+              n32: call malloc
+              n32 -> n33: unsupported: call of 'malloc', which has no body
+              n33 -> n34: p = main::__tmp11
+              n34 -> n35: unsupported: floating-point value
+              n35 -> n36: [main::__tmp12 > 1]
+              n35 -> n37: [main::__tmp12 <= 1]
+              n36 -> n37: main::x = 1
+              n37 -> n38: [main::x == 10]
+              n37 -> n40: [main::x != 10]
+              n38 -> n39: unsupported: call through 'fp'
+              n39 -> n40: main::x = main::__tmp13
+              n40 -> n41: [main::x == 11]
+              n40 -> n43: [main::x != 11]
+              n41 -> n42: unsupported: the undeclared identifier 'undeclared'
+              n42 -> n43: main::x = main::__tmp14
+              n43 -> n44: [main::x == 12]
+              n43 -> n45: [main::x != 12]
+              n44 -> n45: main::x = 7
+              n45 -> n46: main::__ret = main::x
+        "#]],
+    );
+}
+
+#[test]
+fn dead_code_goes_away() {
+    check(
+        "void unused(void) { int a[2]; a[0] = 1; }
+         int main(void) { return 0; int a; a = 1; L: goto L; }",
+        expect![[r#"
+            entry n2
+            unused(): n0 .. n1
+              n0 -> n1: unsupported: array 'a'
+            main(): n2 .. n3
+              n2 -> n3: main::__ret = 0
+        "#]],
+    );
+}
+
+#[test]
+fn missing_returns() {
+    check(
+        "int f(int x) { if (x) return 1; } int g(void) { return; } void h(void) { return; } int main() { }",
+        expect![[r#"
+        entry n8
+        f(f::x): n0 .. n3
+          n0 -> n1: [f::x != 0]
+          n0 -> n2: [f::x == 0]
+          n1 -> n3: f::__ret = 1
+          n2 -> n3: f::__ret = ?
+        g(): n4 .. n5
+          n4 -> n5: g::__ret = ?
+        h(): n6 .. n7
+          n6 -> n7: skip
+        main(): n8 .. n9
+          n8 -> n9: main::__ret = 0
+    "#]],
+    );
+}
+
+#[test]
+fn several_files_share_external_names() {
+    let source = |name: &str, text: &str| cfa::Source { name: name.into(), text: text.into() };
+    let sources = [
+        source("a.c", "extern int n; static int s = 1; int f(int); int main(void) { s = f(n); return s; }"),
+        source("b.c", "int n = 7; static int s = 2; int f(int a) { return a + s; }"),
+    ];
+    let program = cfa::load(&sources, &cfa::Options::default()).expect("it loads");
+    cfa::verify::verify(&program).expect("it is well-formed");
+    expect![[r#"
+        entry n2
+        f(f::a): n0 .. n1
+          n0 -> n1: f::__ret = f::a + s#2   // b.c:1:45
+        main(): n5 .. n7
+          n2 -> n3: s = 1   // a.c:1:26
+          n3 -> n4: n = 7   // b.c:1:5
+          n4 -> n5: s#2 = 2   // b.c:1:23
+          n5: call f
+          n5 -> n6: s = call f(n)   // a.c:1:62
+          n6 -> n7: main::__ret = s   // a.c:1:72
+    "#]]
+    .assert_eq(&program.dump());
+}
+
+#[test]
+fn discarded_values() {
+    check_body(
+        "f(1); x && f(2); x || y++; x ? f(1) : f(2); x ? y : z; x == 1; x, y; (void)f(3); x++ == 3 || (f(1), 2);",
+        expect![[r#"
+            main(): n7 .. n21
+              n4 -> n5: x = ?
+              n5 -> n6: y = ?
+              n6 -> n7: z = ?
+              n7: call f
+              n7 -> n8: call f(1)
+              n8 -> n9: [x != 0]
+              n8 -> n10: [x == 0]
+              n9: call f
+              n9 -> n10: call f(2)
+              n10 -> n12: [x != 0]
+              n10 -> n11: [x == 0]
+              n11 -> n12: y = y + 1
+              n12 -> n13: [x != 0]
+              n12 -> n14: [x == 0]
+              n13: call f
+              n13 -> n15: call f(1)
+              n14: call f
+              n14 -> n15: call f(2)
+              n15: call f
+              n15 -> n16: call f(3)
+              n16 -> n17: __tmp1 = x
+              n17 -> n18: x = x + 1
+              n18 -> n20: [__tmp1 == 3]
+              n18 -> n19: [__tmp1 != 3]
+              n19: call f
+              n19 -> n20: call f(1)
+              n20 -> n21: __ret = 0
+        "#]],
+    );
+}
+
+#[test]
+fn truth_of_arguments() {
+    check(
+        "void __VERIFIER_assume(int); void assert(int c); int main(void) { long long l; assert(l); __VERIFIER_assume(l); }",
+        expect![[r#"
+            entry n0
+            main(): n0 .. n4
+              n0 -> n1: main::l = ?
+              n1 -> n2: [(int)main::l != 0]
+              n1 -> n6: [(int)main::l == 0]
+              n2: call __VERIFIER_assume
+              n2 -> n3: [(int)main::l != 0]
+              n2 -> n5: [(int)main::l == 0]
+              n3 -> n4: main::__ret = 0
+              n6: call __assert_fail
+        "#]],
+    );
+}
