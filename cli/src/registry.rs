@@ -55,7 +55,7 @@ impl Analysis {
         };
         let operator = BlockOperator::new(block, program.loops.heads.clone());
         let mut composite = Composite::new(Rc::clone(&program));
-        composite.add(LocationCpa::new(Rc::clone(&program), targets));
+        composite.add(LocationCpa::new(Rc::clone(&program), targets).towards_targets());
         composite.add(CallstackCpa::new(Rc::clone(&program)));
         let predicate = composite.add(PredicateCpa::new(Rc::clone(&manager), operator));
         let refiner = PredicateRefiner::new(

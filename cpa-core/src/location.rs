@@ -41,15 +41,14 @@ impl fmt::Display for LocationState {
 pub struct LocationCpa {
     program: Rc<Program>,
     targets: BTreeSet<NodeId>,
-    /// The locations from which control flow leads to a target; the others are not left.
-    relevant: BTreeSet<NodeId>,
+    /// The locations that are left, if not all.
+    relevant: Option<BTreeSet<NodeId>>,
     /// For the exit of each called function the call edges, ascending.
     callers: FxHashMap<NodeId, Vec<EdgeId>>,
 }
 
 impl LocationCpa {
-    /// Follows the automata of `program`; being at one of `targets` violates the property. Locations from which no control
-    /// flow leads to a target, whatever the data, are not left.
+    /// Follows the automata of `program`; being at one of `targets` violates the property.
     pub fn new(program: Rc<Program>, targets: BTreeSet<NodeId>) -> Self {
         let mut callers: FxHashMap<NodeId, Vec<EdgeId>> = FxHashMap::default();
         for (index, edge) in program.edges.iter().enumerate() {
@@ -58,8 +57,14 @@ impl LocationCpa {
                 callers.entry(Step::Leave(call).source(&program)).or_default().push(call);
             }
         }
-        let relevant = program.leading_to(&targets);
-        Self { program, targets, relevant, callers }
+        Self { program, targets, relevant: None, callers }
+    }
+
+    /// The same analysis, but locations from which no control flow leads to a target, whatever the data, are not left.
+    #[must_use]
+    pub fn towards_targets(mut self) -> Self {
+        self.relevant = Some(self.program.leading_to(&self.targets));
+        self
     }
 }
 
@@ -76,7 +81,8 @@ impl Cpa for LocationCpa {
     }
 
     fn steps(&self, state: &LocationState) -> Vec<Step> {
-        if state.unsupported.is_some() || !self.relevant.contains(&state.node) {
+        if state.unsupported.is_some() || self.relevant.as_ref().is_some_and(|relevant| !relevant.contains(&state.node))
+        {
             return Vec::new();
         }
         let leaving = self.program.nodes[state.node.index()].leaving.iter();
