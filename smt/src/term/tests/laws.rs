@@ -82,6 +82,19 @@ proptest! {
     }
 
     #[test]
+    fn conditions_of_state_machines_are_exact(bytes in bytes(), bools in any::<[bool; VARS]>()) {
+        let expr = Decoder::control(&bytes).expr(Sort::Bool, 5);
+        let mut terms = Terms::new();
+        let t = expr.build(&mut terms);
+        check_shape(&terms, t);
+        for values in 0..6 * 6 * 6 * 6 {
+            let [a, b, c, d] = [values % 6, values / 6 % 6, values / 36 % 6, values / 216];
+            let env = Env { bools, bits: [a as u8, b as u8, 0], ints: [c as i8, d as i8, 0] };
+            prop_assert_eq!(value(&terms, t, &env), expr.eval(&env), "{} under {:?}", terms.display(t), env);
+        }
+    }
+
+    #[test]
     fn equal_constructions_give_equal_ids(bytes in bytes(), sort in sort()) {
         let expr = Decoder::new(&bytes, true).expr(sort, 6);
         let mut terms = Terms::new();

@@ -62,11 +62,13 @@ pub(crate) struct Decoder<'a> {
     with_int: bool,
     /// All widths are multiples of this, up to eight times.
     unit: u32,
+    /// Boolean leaves compare few variables with small constants, as the conditions of a state machine do.
+    control: bool,
 }
 
 impl<'a> Decoder<'a> {
     pub(crate) fn new(bytes: &'a [u8], with_int: bool) -> Self {
-        Decoder { bytes: bytes.iter(), pool: Vec::new(), with_int, unit: 1 }
+        Decoder { bytes: bytes.iter(), pool: Vec::new(), with_int, unit: 1, control: false }
     }
 
     /// The same with widths from 8 to 64.
@@ -74,11 +76,37 @@ impl<'a> Decoder<'a> {
         Decoder { unit: 8, ..Self::new(bytes, with_int) }
     }
 
+    /// Formulas of propositional structure over comparisons of few variables with small constants.
+    pub(crate) fn control(bytes: &'a [u8]) -> Self {
+        Decoder { control: true, ..Self::new(bytes, true) }
+    }
+
+    fn condition(&mut self) -> Expr {
+        let sort = [Sort::Bv(3), Sort::Int][self.below(2)];
+        let x = Rc::new(Expr::Var(sort, self.below(2)));
+        let k = self.below(5);
+        let k = Rc::new(Expr::Const(match sort {
+            Sort::Bv(width) => Value::Bv { width, bits: k as u128 },
+            Sort::Int | Sort::Bool => Value::Int(k as i128),
+        }));
+        match (self.below(4), sort) {
+            (0, _) => Expr::Ne(x, k),
+            (1, Sort::Int) => Expr::IntLe(x, k),
+            (1, _) => Expr::Cmp(BvCmp::Ule, x, k),
+            (2, Sort::Int) => Expr::IntLt(k, x),
+            (2, _) => Expr::Cmp(BvCmp::Slt, k, x),
+            _ => Expr::Eq(x, k),
+        }
+    }
+
     fn below(&mut self, n: usize) -> usize {
         usize::from(self.bytes.next().copied().unwrap_or(0)) % n
     }
 
     fn leaf(&mut self, sort: Sort) -> Rc<Expr> {
+        if self.control && sort == Sort::Bool && self.below(8) > 0 {
+            return Rc::new(self.condition());
+        }
         if self.below(3) == 0 {
             let k = self.below(256);
             return Rc::new(Expr::Const(match sort {
@@ -121,7 +149,14 @@ impl<'a> Decoder<'a> {
 
     fn boolean(&mut self, d: u32) -> Expr {
         let b = Sort::Bool;
-        match self.below(if self.with_int { 15 } else { 12 }) {
+        let choices = if self.control {
+            7
+        } else if self.with_int {
+            15
+        } else {
+            12
+        };
+        match self.below(choices) {
             0 => Expr::Not(self.expr(b, d)),
             1 => Expr::And(self.many(b, d)),
             2 => Expr::Or(self.many(b, d)),
