@@ -160,7 +160,7 @@ fn engines() -> Vec<Vec<EngineKind>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
     #[test]
     fn itp_random_paths_over_two_bits(choices in proptest::collection::vec(any::<u8>(), 10..120)) {
