@@ -160,16 +160,11 @@ fn engines(names: &str) -> Result<Vec<EngineKind>, String> {
     names
         .split(',')
         .map(str::trim)
-        .map(|name| match name {
-            "newton" => Ok(EngineKind::Newton),
-            "uniform" => Ok(EngineKind::Uniform),
-            "spacer" => Ok(EngineKind::Spacer),
-            "candidates" => Ok(EngineKind::Candidates),
-            "sp" => Ok(EngineKind::Strongest),
-            other => Err(format!(
-                "cpa.predicate.refinement.engines: there is no engine '{other}'; the engines are newton, uniform, spacer, \
-                 candidates and sp"
-            )),
+        .map(|name| {
+            EngineKind::by_name(name).ok_or_else(|| {
+                let known = EngineKind::ALL.map(EngineKind::name).join(", ");
+                format!("cpa.predicate.refinement.engines: there is no engine '{name}'; the engines are {known}")
+            })
         })
         .collect()
 }
