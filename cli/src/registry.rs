@@ -42,9 +42,7 @@ impl Analysis {
                     .map_err(|inexact| format!("internal error: bit-vectors are exact, but {inexact}"))?
             }
         };
-        if let Some(timeout) = config.query_timeout {
-            manager.set_query_timeout(timeout);
-        }
+        manager.set_query_timeout(config.query_timeout);
         let manager = Rc::new(RefCell::new(manager));
         let settings = PortfolioConfig { engines: engines(&config.engines)?, ..PortfolioConfig::default() };
         let portfolio = Rc::new(RefCell::new(Portfolio::new(settings)));

@@ -16,7 +16,7 @@ use cpa_core::{Cx, Stop};
 use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
 use smt::path::PathFormula;
-use smt::solver::{CheckResult, Solver};
+use smt::solver::{CheckResult, Limits, Solver};
 use smt::{Evaluator, Sort, SymId, Term, TermId, Terms, Value};
 
 use crate::manager::{Manager, limits, stop};
@@ -303,7 +303,8 @@ impl Manager {
         cx.check()?;
         self.stats.checks += 1;
         let mut model = Model::default();
-        match self.solver.check(&self.terms, &[], &limits(cx).at_most(self.query_timeout)) {
+        let limits = Limits { timeout: self.query_timeout, ..limits(cx) };
+        match self.solver.check(&self.terms, &[], &limits) {
             CheckResult::Sat(found) => {
                 for &(symbol, index) in &query.instances {
                     if let Some(value) = found.value(&self.terms, symbol, index) {

@@ -16,9 +16,6 @@ use crate::precision::Predicates;
 use crate::region::{self, Library, OutOfNodes, RegionId, RegionNode, Regions};
 use crate::stats::Statistics;
 
-/// How long one query of an abstraction may take, unless [`Manager::set_query_timeout`] says otherwise.
-const QUERY_TIMEOUT: Duration = Duration::from_secs(1);
-
 /// A block from an abstraction state, with the numbers and values of the predicates behind it.
 pub(crate) type BlockKey = (TermId, Vec<(u32, TermId)>);
 
@@ -42,7 +39,7 @@ pub struct Manager {
     /// Unanswered questions about single predicates.
     pub(crate) hard: FxHashMap<u32, u32>,
     /// The time for one query of an abstraction; one that takes longer makes the abstraction weaker.
-    pub(crate) query_timeout: Duration,
+    pub(crate) query_timeout: Option<Duration>,
     region_terms: FxHashMap<RegionId, TermId>,
 }
 
@@ -64,13 +61,13 @@ impl Manager {
             models: FxHashMap::default(),
             feasible: FxHashMap::default(),
             hard: FxHashMap::default(),
-            query_timeout: QUERY_TIMEOUT,
+            query_timeout: None,
             region_terms: FxHashMap::default(),
         })
     }
 
-    /// Sets the time for one query of an abstraction.
-    pub fn set_query_timeout(&mut self, timeout: Duration) {
+    /// Sets the time for one query of an abstraction; none, as at the start, means no limit.
+    pub fn set_query_timeout(&mut self, timeout: Option<Duration>) {
         self.query_timeout = timeout;
     }
 
