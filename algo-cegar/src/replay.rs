@@ -160,6 +160,12 @@ impl Run<'_> {
                 let value = self.input(edge, index, *var)?;
                 self.write(edge, *var, value)?;
             }
+            (
+                Step::Edge(_),
+                Op::Load { .. } | Op::Store { .. } | Op::Alloc { .. } | Op::Free { .. } | Op::Zero { .. },
+            ) => {
+                return Err(Disbelief::Unsupported { construct: "memory".to_owned(), place: self.place(edge) });
+            }
             (Step::Edge(_), Op::Unsupported { construct }) => {
                 return Err(Disbelief::Unsupported { construct: construct.to_string(), place: self.place(edge) });
             }
@@ -196,7 +202,7 @@ impl Run<'_> {
     fn callee(&self, call: EdgeId) -> Option<FuncId> {
         match self.program.edges[call.index()].op {
             Op::Call { callee, .. } => Some(callee),
-            Op::Skip | Op::Assume { .. } | Op::Assign { .. } | Op::Havoc { .. } | Op::Unsupported { .. } => None,
+            _ => None,
         }
     }
 

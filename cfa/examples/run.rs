@@ -161,6 +161,9 @@ impl<'p> Run<'p> {
                     node = function.body.expect("called functions have bodies").entry;
                     continue;
                 }
+                Op::Load { .. } | Op::Store { .. } | Op::Alloc { .. } | Op::Free { .. } | Op::Zero { .. } => {
+                    return Ok("UNSUPPORTED(memory)".into());
+                }
                 Op::Unsupported { construct } => return Ok(format!("UNSUPPORTED({construct})")),
             }
             node = edge.dst;

@@ -4,7 +4,7 @@
 use std::fmt::{self, Write as _};
 
 use crate::ids::{EdgeId, ExprId, FuncId};
-use crate::ir::{BinOp, CmpOp, ExprKind, HavocOrigin, IntTy, Op, UnOp};
+use crate::ir::{AllocKind, BinOp, CmpOp, ExprKind, FloatFn, FloatOp, FloatTy, HavocOrigin, IntTy, Op, UnOp};
 use crate::program::Program;
 
 impl Program {
@@ -30,8 +30,30 @@ impl Program {
                 let result = result.map(|var| format!("{} = ", self.var(var).name)).unwrap_or_default();
                 format!("{result}call {}({})", self.func(*callee).name, args.join(", "))
             }
+            Op::Load { var, addr, .. } => {
+                let var = self.var(*var);
+                format!("{} = *({} *){}", var.name, var.ty, self.display_operand(*addr))
+            }
+            Op::Store { addr, value, .. } => {
+                let ty = self.exprs.ty(*value);
+                format!("*({ty} *){} = {}", self.display_operand(*addr), self.display_expr(*value))
+            }
+            Op::Alloc { var, size, kind, .. } => {
+                let function = if *kind == AllocKind::Heap { "malloc" } else { "alloca" };
+                format!("{} = {function}({})", self.var(*var).name, self.display_expr(*size))
+            }
+            Op::Free { addr } => format!("free({})", self.display_expr(*addr)),
+            Op::Zero { addr, size, .. } => {
+                format!("memset({}, 0, {})", self.display_expr(*addr), self.display_expr(*size))
+            }
             Op::Unsupported { construct } => format!("unsupported: {construct}"),
         }
+    }
+
+    fn display_operand(&self, id: ExprId) -> String {
+        let mut out = String::new();
+        self.write_expr(&mut out, id, 13);
+        out
     }
 
     /// A condition or its negation; what is no comparison is compared with 0.
@@ -118,10 +140,58 @@ impl Program {
                 let _ = write!(out, "({})", expr.ty);
                 self.write_expr(out, arg, level);
             }
+            ExprKind::Float(op, ty, a, b) => {
+                let name = match op {
+                    FloatOp::Add => "add",
+                    FloatOp::Sub => "sub",
+                    FloatOp::Mul => "mul",
+                    FloatOp::Div => "div",
+                };
+                self.write_function(out, &format!("{name}{}", suffix(ty)), &[a, b]);
+            }
+            ExprKind::FloatFn(function, ty, a) => {
+                let name = match function {
+                    FloatFn::Sqrt => "sqrt",
+                    FloatFn::Floor => "floor",
+                    FloatFn::Ceil => "ceil",
+                    FloatFn::Trunc => "trunc",
+                    FloatFn::Round => "round",
+                    FloatFn::RoundEven => "roundeven",
+                };
+                self.write_function(out, &format!("{name}{}", suffix(ty)), &[a]);
+            }
+            ExprKind::FloatCmp(op, ty, a, b) => {
+                let name = match op {
+                    CmpOp::Eq => "eq",
+                    CmpOp::Ne => "ne",
+                    CmpOp::Lt => "lt",
+                    CmpOp::Le => "le",
+                };
+                self.write_function(out, &format!("{name}{}", suffix(ty)), &[a, b]);
+            }
+            ExprKind::FloatFromInt(to, a) => self.write_function(out, &format!("to{}", suffix(to)), &[a]),
+            ExprKind::FloatToInt(from, a) => {
+                self.write_function(out, &format!("{}from{}", expr.ty, suffix(from)), &[a]);
+            }
+            ExprKind::FloatToFloat(from, a) => {
+                self.write_function(out, &format!("to{}", suffix(from.other())), &[a]);
+            }
         }
         if level < outer {
             out.push(')');
         }
+    }
+
+    fn write_function(&self, out: &mut String, name: &str, args: &[ExprId]) {
+        out.push_str(name);
+        out.push('(');
+        for (at, arg) in args.iter().enumerate() {
+            if at > 0 {
+                out.push_str(", ");
+            }
+            self.write_expr(out, *arg, 0);
+        }
+        out.push(')');
     }
 
     fn write_infix(&self, out: &mut String, op: &str, level: u32, a: ExprId, b: ExprId) {
@@ -219,6 +289,20 @@ fn level(kind: &ExprKind) -> u32 {
         ExprKind::And(..) => 2,
         ExprKind::Or(..) => 1,
         ExprKind::Ite(..) => 0,
+        ExprKind::Float(..)
+        | ExprKind::FloatFn(..)
+        | ExprKind::FloatCmp(..)
+        | ExprKind::FloatFromInt(..)
+        | ExprKind::FloatToInt(..)
+        | ExprKind::FloatToFloat(..) => 15,
+    }
+}
+
+/// What tells functions on the two formats apart, as in C's library.
+fn suffix(ty: FloatTy) -> &'static str {
+    match ty {
+        FloatTy::F32 => "f32",
+        FloatTy::F64 => "f64",
     }
 }
 

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use thiserror::Error;
 
 use crate::exprs::Exprs;
+use crate::floats;
 use crate::ids::{ExprId, VarId};
 use crate::ir::{BinOp, CmpOp, ExprKind, IntTy, UnOp};
 
@@ -21,6 +22,9 @@ pub enum Undefined {
     /// The right operand of `<<` or `>>` is negative or not less than the width.
     #[error("shift by a negative or too large amount")]
     ShiftOutOfRange,
+    /// The integral part of a floating-point number is no value of the integer type it is converted to.
+    #[error("conversion of a floating-point number out of the range of the integer type")]
+    ConversionOutOfRange,
 }
 
 /// The value of a unary operator.
@@ -114,6 +118,18 @@ impl Evaluation<'_, '_> {
                 }
             }
             ExprKind::Cast(arg) => expr.ty.wrap(self.eval(arg)?),
+            ExprKind::Float(op, ty, left, right) => {
+                let left = self.eval(left)?;
+                floats::binary(op, ty, left, self.eval(right)?)
+            }
+            ExprKind::FloatFn(function, ty, arg) => floats::function(function, ty, self.eval(arg)?),
+            ExprKind::FloatCmp(op, ty, left, right) => {
+                let left = self.eval(left)?;
+                i128::from(floats::compare(op, ty, left, self.eval(right)?))
+            }
+            ExprKind::FloatFromInt(to, arg) => floats::from_int(to, self.eval(arg)?),
+            ExprKind::FloatToInt(from, arg) => floats::to_int(from, self.eval(arg)?, expr.ty)?,
+            ExprKind::FloatToFloat(from, arg) => floats::convert(from, self.eval(arg)?),
         };
         self.memo.insert(id, value);
         Ok(value)

@@ -8,8 +8,9 @@ use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
 use crate::eval::{Undefined, binary_value, cmp_value, unary_value};
+use crate::floats;
 use crate::ids::{ExprId, VarId};
-use crate::ir::{BinOp, CmpOp, Expr, ExprKind, IntTy, UnOp};
+use crate::ir::{BinOp, CmpOp, Expr, ExprKind, FloatFn, FloatOp, FloatTy, IntTy, UnOp};
 
 /// The expressions of a program. Operands always have smaller ids than the expressions that use them.
 #[derive(Clone, Debug, Default)]
@@ -69,7 +70,9 @@ impl Exprs {
     pub fn is_truth(&self, id: ExprId) -> bool {
         match self.get(id).kind {
             ExprKind::Const(value) => value == 0 || value == 1,
-            ExprKind::Cmp(..) | ExprKind::Not(_) | ExprKind::And(..) | ExprKind::Or(..) => true,
+            ExprKind::Cmp(..) | ExprKind::FloatCmp(..) | ExprKind::Not(_) | ExprKind::And(..) | ExprKind::Or(..) => {
+                true
+            }
             ExprKind::Cast(arg) => self.is_truth(arg),
             _ => false,
         }
@@ -90,10 +93,19 @@ impl Exprs {
     pub fn operands(&self, id: ExprId) -> impl Iterator<Item = ExprId> + use<> {
         let operands = match self.get(id).kind {
             ExprKind::Const(_) | ExprKind::Var(_) => [None; 3],
-            ExprKind::Unary(_, a) | ExprKind::Not(a) | ExprKind::Cast(a) => [Some(a), None, None],
-            ExprKind::Binary(_, a, b) | ExprKind::Cmp(_, a, b) | ExprKind::And(a, b) | ExprKind::Or(a, b) => {
-                [Some(a), Some(b), None]
-            }
+            ExprKind::Unary(_, a)
+            | ExprKind::Not(a)
+            | ExprKind::Cast(a)
+            | ExprKind::FloatFn(_, _, a)
+            | ExprKind::FloatFromInt(_, a)
+            | ExprKind::FloatToInt(_, a)
+            | ExprKind::FloatToFloat(_, a) => [Some(a), None, None],
+            ExprKind::Binary(_, a, b)
+            | ExprKind::Cmp(_, a, b)
+            | ExprKind::And(a, b)
+            | ExprKind::Or(a, b)
+            | ExprKind::Float(_, _, a, b)
+            | ExprKind::FloatCmp(_, _, a, b) => [Some(a), Some(b), None],
             ExprKind::Ite(a, b, c) => [Some(a), Some(b), Some(c)],
         };
         operands.into_iter().flatten()
@@ -121,6 +133,7 @@ impl Exprs {
     fn intern(&mut self, kind: ExprKind, ty: IntTy) -> ExprId {
         let own_total = match kind {
             ExprKind::Binary(op, a, b) => self.is_total_op(op, a, b),
+            ExprKind::FloatToInt(..) => false,
             _ => true,
         };
         let (index, new) = self.table.insert_full(Expr { kind, ty });
@@ -376,6 +389,56 @@ impl Exprs {
                 self.binary(op, a, b)
             }
             _ => self.intern(ExprKind::Cast(arg), ty),
+        }
+    }
+
+    /// A floating-point operator on the bits of two numbers.
+    pub fn float(&mut self, op: FloatOp, ty: FloatTy, left: ExprId, right: ExprId) -> ExprId {
+        match (self.as_const(left), self.as_const(right)) {
+            (Some(l), Some(r)) => self.constant(ty.bits(), floats::binary(op, ty, l, r)),
+            _ => self.intern(ExprKind::Float(op, ty, left, right), ty.bits()),
+        }
+    }
+
+    /// A floating-point function on the bits of a number.
+    pub fn float_fn(&mut self, function: FloatFn, ty: FloatTy, arg: ExprId) -> ExprId {
+        match self.as_const(arg) {
+            Some(value) => self.constant(ty.bits(), floats::function(function, ty, value)),
+            None => self.intern(ExprKind::FloatFn(function, ty, arg), ty.bits()),
+        }
+    }
+
+    /// A floating-point comparison as an `int`; `op` is not [`CmpOp::Ne`], which is the negation of the equality.
+    pub fn float_cmp(&mut self, op: CmpOp, ty: FloatTy, left: ExprId, right: ExprId) -> ExprId {
+        debug_assert_ne!(op, CmpOp::Ne, "inequality is the negation of equality");
+        match (self.as_const(left), self.as_const(right)) {
+            (Some(l), Some(r)) => self.truth_const(floats::compare(op, ty, l, r)),
+            _ => self.intern(ExprKind::FloatCmp(op, ty, left, right), IntTy::INT),
+        }
+    }
+
+    /// An integer as the bits of a floating-point number.
+    pub fn float_from_int(&mut self, to: FloatTy, arg: ExprId) -> ExprId {
+        match self.as_const(arg) {
+            Some(value) => self.constant(to.bits(), floats::from_int(to, value)),
+            None => self.intern(ExprKind::FloatFromInt(to, arg), to.bits()),
+        }
+    }
+
+    /// A floating-point number as an integer.
+    pub fn float_to_int(&mut self, from: FloatTy, arg: ExprId, ty: IntTy) -> ExprId {
+        match self.as_const(arg).and_then(|value| floats::to_int(from, value, ty).ok()) {
+            Some(value) => self.constant(ty, value),
+            None => self.intern(ExprKind::FloatToInt(from, arg), ty),
+        }
+    }
+
+    /// A floating-point number in the other format.
+    pub fn float_to_float(&mut self, from: FloatTy, arg: ExprId) -> ExprId {
+        let to = from.other();
+        match self.as_const(arg) {
+            Some(value) => self.constant(to.bits(), floats::convert(from, value)),
+            None => self.intern(ExprKind::FloatToFloat(from, arg), to.bits()),
         }
     }
 }

@@ -35,3 +35,4 @@ entity!(/** A variable of the program, or a temporary of the lowering. */ VarId,
 entity!(/** A function, with or without a body. */ FuncId, "f");
 entity!(/** A side-effect-free expression. */ ExprId, "x");
 entity!(/** A loop of the control-flow graph. */ LoopId, "l");
+entity!(/** A part of memory. */ RegionId, "r");

@@ -2,13 +2,14 @@
 //! The control-flow automaton: a graph of locations whose edges carry side-effect-free operations.
 //!
 //! Follows the CFA of Wendler, *Software Verification based on Adjustable Large-Block Encoding*, section 2.1, with
-//! machine integers in place of unbounded ones. A pointer is an unsigned integer of the machine's pointer width; pointers
-//! that the program never looks at are left out. Interprocedural control flow stays implicit: a call is one edge from the
+//! machine integers in place of unbounded ones. A pointer is an unsigned integer of the machine's pointer width, an address
+//! in one flat memory that only loads and stores touch; pointers that the program never looks at are left out. A
+//! floating-point number is the integer of its bits. Interprocedural control flow stays implicit: a call is one edge from the
 //! call site to the return site; analyses enter the callee's entry and come back from its exit.
 
 use std::sync::Arc;
 
-use crate::ids::{EdgeId, ExprId, FuncId, NodeId, VarId};
+use crate::ids::{EdgeId, ExprId, FuncId, NodeId, RegionId, VarId};
 
 /// An integer type of the machine: its width in bits and its signedness. Values are kept in the range of the type, and
 /// all arithmetic wraps around (two's complement), also the signed one.
@@ -90,6 +91,59 @@ pub enum CmpOp {
     Le,
 }
 
+/// A floating-point format of IEEE 754. A value of such a type is held as its bits in an unsigned integer of the same
+/// width, so that memory, unions and pointer casts see nothing special in it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum FloatTy {
+    /// binary32, `float`.
+    F32,
+    /// binary64, `double`.
+    F64,
+}
+
+impl FloatTy {
+    /// The integer type of the bits.
+    pub fn bits(self) -> IntTy {
+        IntTy { bits: if self == FloatTy::F32 { 32 } else { 64 }, signed: false }
+    }
+
+    /// The other format.
+    pub fn other(self) -> FloatTy {
+        if self == FloatTy::F32 { FloatTy::F64 } else { FloatTy::F32 }
+    }
+}
+
+/// A binary operator on floating-point numbers, rounding to nearest, ties to even. A result that is not a number is the
+/// canonical one: quiet, positive, without payload.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum FloatOp {
+    /// Sum.
+    Add,
+    /// Difference.
+    Sub,
+    /// Product.
+    Mul,
+    /// Quotient.
+    Div,
+}
+
+/// A function on floating-point numbers with an exactly defined result; canonical as for [`FloatOp`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum FloatFn {
+    /// Square root, rounded to nearest.
+    Sqrt,
+    /// The greatest integral value that is not above the argument.
+    Floor,
+    /// The least integral value that is not below the argument.
+    Ceil,
+    /// The integral part.
+    Trunc,
+    /// The nearest integral value, halves away from zero.
+    Round,
+    /// The nearest integral value, halves to even.
+    RoundEven,
+}
+
 /// The shape of a side-effect-free expression. Logical operators evaluate both operands, which is the same as C's short
 /// circuit because the lowering turns operands with side effects into control flow.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -114,6 +168,20 @@ pub enum ExprKind {
     Ite(ExprId, ExprId, ExprId),
     /// Conversion of an integer to the expression's type, modulo 2^bits.
     Cast(ExprId),
+    /// A floating-point operator on the bits of two numbers; the result's bits.
+    Float(FloatOp, FloatTy, ExprId, ExprId),
+    /// A floating-point function on the bits of a number; the result's bits.
+    FloatFn(FloatFn, FloatTy, ExprId),
+    /// A floating-point comparison by [`CmpOp::Eq`], [`CmpOp::Lt`] or [`CmpOp::Le`], of type `int` with value 0 or 1; 0 if
+    /// an operand is not a number.
+    FloatCmp(CmpOp, FloatTy, ExprId, ExprId),
+    /// The bits of the floating-point number nearest to an integer, which is signed or not as the operand's type is.
+    FloatFromInt(FloatTy, ExprId),
+    /// The integral part of a floating-point number of the given format as a value of the expression's type; undefined if
+    /// it is not a value of that type.
+    FloatToInt(FloatTy, ExprId),
+    /// The bits of a number of the given format in the other format, rounded to nearest.
+    FloatToFloat(FloatTy, ExprId),
 }
 
 /// An expression with its type.
@@ -135,6 +203,43 @@ pub enum HavocOrigin {
     },
     /// A variable without initialiser, or a function that ends without returning a value.
     Uninitialised,
+}
+
+/// What a new object is made for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum AllocKind {
+    /// `malloc` and its relatives.
+    Heap,
+    /// A local variable, `alloca`.
+    Stack,
+}
+
+/// A part of memory: an access through it touches no byte of objects of other regions, unless it is undefined in C
+/// anyway. Found by a unification-based points-to analysis (Steensgaard, *Points-to Analysis in Almost Linear Time*).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Region {
+    /// The width in bits and alignment of all accesses, if it is the same for all; such a region is an array of cells, any
+    /// other one of bytes.
+    pub width: Option<u32>,
+    /// Whether all its objects begin as zeros (static storage, `calloc`), so that it is all zero before the first store.
+    pub zeroed: bool,
+}
+
+/// An object in memory with a fixed address.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Object {
+    /// A unique readable name, as that of a variable; of a string literal its text.
+    pub name: Arc<str>,
+    /// Its address.
+    pub addr: u64,
+    /// Number of bytes; 0 for functions, which have addresses but no contents.
+    pub size: u64,
+    /// Who it belongs to.
+    pub scope: Scope,
+    /// The part of memory that it belongs to.
+    pub region: RegionId,
+    /// Whether the program must not write to it.
+    pub constant: bool,
 }
 
 /// The operation of an edge.
@@ -172,6 +277,50 @@ pub enum Op {
         args: Vec<ExprId>,
         /// The variable that takes the returned value.
         result: Option<VarId>,
+    },
+    /// `var` takes the value of its type whose bytes are stored from `addr` on, in little-endian order.
+    Load {
+        /// The variable that is written.
+        var: VarId,
+        /// The address, of the machine's pointer type.
+        addr: ExprId,
+        /// The part of memory that the access stays in.
+        region: RegionId,
+    },
+    /// The bytes from `addr` on become those of `value`, in little-endian order.
+    Store {
+        /// The address, of the machine's pointer type.
+        addr: ExprId,
+        /// The value; its type gives the number of bytes.
+        value: ExprId,
+        /// The part of memory that the access stays in.
+        region: RegionId,
+    },
+    /// `var` takes the address of a new object that overlaps no other one, dead or alive. The address is a multiple of 16
+    /// and not 0, the contents are arbitrary.
+    Alloc {
+        /// The variable that takes the address; of the machine's pointer type.
+        var: VarId,
+        /// The number of bytes, of the machine's `size_t`.
+        size: ExprId,
+        /// What asks for the object.
+        kind: AllocKind,
+        /// The part of memory that the object belongs to.
+        region: RegionId,
+    },
+    /// The object at the address ends to live; nothing happens if the address is 0. Undefined for other addresses.
+    Free {
+        /// The address, of the machine's pointer type.
+        addr: ExprId,
+    },
+    /// The bytes of an object become 0.
+    Zero {
+        /// The address, of the machine's pointer type.
+        addr: ExprId,
+        /// The number of bytes, of the machine's `size_t`.
+        size: ExprId,
+        /// The part of memory that the object belongs to.
+        region: RegionId,
     },
     /// A construct that is not supported; whoever reaches this edge cannot say what happens.
     Unsupported {
@@ -236,6 +385,8 @@ pub struct Var {
     pub name: Arc<str>,
     /// Its type; for a pointer the unsigned integer type of its width.
     pub ty: IntTy,
+    /// The format, if it holds the bits of a floating-point number.
+    pub float: Option<FloatTy>,
     /// Who it belongs to.
     pub scope: Scope,
     /// Whether the lowering made it; such a variable has no name in the source.

@@ -10,6 +10,7 @@ pub mod dump;
 mod error;
 pub mod eval;
 pub mod exprs;
+pub mod floats;
 pub mod ids;
 pub mod ir;
 mod literals;
@@ -30,9 +31,10 @@ pub mod verify;
 pub use error::LoadError;
 pub use eval::{Undefined, eval};
 pub use exprs::Exprs;
-pub use ids::{EdgeId, ExprId, FuncId, LoopId, NodeId, VarId};
+pub use ids::{EdgeId, ExprId, FuncId, LoopId, NodeId, RegionId, VarId};
 pub use ir::{
-    BinOp, Body, CmpOp, Edge, Expr, ExprKind, Function, HavocOrigin, IntTy, Node, Op, Scope, Span, UnOp, Var,
+    AllocKind, BinOp, Body, CmpOp, Edge, Expr, ExprKind, FloatFn, FloatOp, FloatTy, Function, HavocOrigin, IntTy, Node,
+    Object, Op, Region, Scope, Span, UnOp, Var,
 };
 pub use location::Location;
 pub use loops::{Loop, Loops};

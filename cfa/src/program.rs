@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use crate::exprs::Exprs;
+use crate::ids::RegionId;
 use crate::ids::{EdgeId, FuncId, NodeId, VarId};
-use crate::ir::{Edge, Function, Node, Span, Var};
+use crate::ir::{Edge, Function, Node, Object, Region, Span, Var};
 use crate::location::{LineTable, Location};
 use crate::loops::Loops;
 use crate::types::MachineModel;
@@ -45,6 +46,10 @@ pub struct Program {
     pub(crate) lines: Vec<LineTable>,
     /// All variables.
     pub vars: Vec<Var>,
+    /// The objects with fixed addresses, in ascending order of their addresses. New objects lie above all of them.
+    pub objects: Vec<Object>,
+    /// The parts of memory.
+    pub regions: Vec<Region>,
     /// All expressions.
     pub exprs: Exprs,
     /// All functions, in the order of their first declaration.
@@ -82,6 +87,22 @@ impl Program {
     /// A variable.
     pub fn var(&self, id: VarId) -> &Var {
         &self.vars[id.index()]
+    }
+
+    /// A part of memory.
+    pub fn region(&self, id: RegionId) -> &Region {
+        &self.regions[id.index()]
+    }
+
+    /// The address where new objects begin: above all objects with fixed addresses, a multiple of 16.
+    pub fn heap_start(&self) -> u64 {
+        self.objects
+            .iter()
+            .map(|object| object.addr + object.size.max(1))
+            .max()
+            .unwrap_or(0)
+            .max(4096)
+            .next_multiple_of(4096)
     }
 
     /// A function.

@@ -33,6 +33,7 @@ impl Program {
                     found.insert(edge.src);
                 }
                 Op::Unsupported { .. } | Op::Skip | Op::Assume { .. } | Op::Assign { .. } | Op::Havoc { .. } => {}
+                Op::Load { .. } | Op::Store { .. } | Op::Alloc { .. } | Op::Free { .. } | Op::Zero { .. } => {}
             }
         }
         let mut open: Vec<NodeId> = found.iter().copied().collect();

@@ -4,7 +4,7 @@
 use thiserror::Error;
 
 use crate::exprs::Exprs;
-use crate::ids::{EdgeId, ExprId, NodeId, VarId};
+use crate::ids::{EdgeId, ExprId, NodeId, RegionId, VarId};
 use crate::ir::{CmpOp, ExprKind, IntTy, Op, Scope};
 use crate::program::Program;
 
@@ -103,6 +103,10 @@ fn edge(program: &Program, id: EdgeId, checked: &mut [bool]) -> Result<(), Broke
         }
         Ok(program.exprs.ty(expr))
     };
+    let pointer = program.machine.size_type();
+    let fits = |region: RegionId, ty: IntTy| {
+        program.regions.get(region.index()).is_some_and(|region| region.width.is_none_or(|width| width == ty.bits))
+    };
     match &edge.op {
         Op::Skip | Op::Unsupported { .. } => {}
         Op::Assume { cond, .. } => {
@@ -115,6 +119,33 @@ fn edge(program: &Program, id: EdgeId, checked: &mut [bool]) -> Result<(), Broke
         }
         Op::Havoc { var, .. } => {
             of_var(*var)?;
+        }
+        Op::Load { var, addr, region } => {
+            let ty = of_var(*var)?;
+            if operand(*addr)? != pointer || !fits(*region, ty) {
+                return broken(id, "a load with wrong types");
+            }
+        }
+        Op::Store { addr, value, region } => {
+            let ty = operand(*value)?;
+            if operand(*addr)? != pointer || !fits(*region, ty) {
+                return broken(id, "a store with wrong types");
+            }
+        }
+        Op::Alloc { var, size, region, .. } => {
+            if of_var(*var)? != pointer || operand(*size)? != pointer || region.index() >= program.regions.len() {
+                return broken(id, "an allocation with wrong types");
+            }
+        }
+        Op::Free { addr } => {
+            if operand(*addr)? != pointer {
+                return broken(id, "an address of a wrong type");
+            }
+        }
+        Op::Zero { addr, size, region } => {
+            if operand(*addr)? != pointer || operand(*size)? != pointer || region.index() >= program.regions.len() {
+                return broken(id, "a zeroing with wrong types");
+            }
         }
         Op::Call { callee, args, result } => {
             let function = program.func(*callee);
@@ -174,6 +205,14 @@ fn check_node(program: &Program, exprs: &Exprs, id: ExprId) -> Result<(), &'stat
         ExprKind::Not(_) | ExprKind::And(..) | ExprKind::Or(..) => expr.ty == IntTy::INT,
         ExprKind::Ite(_, a, b) => ty(a) == expr.ty && ty(b) == expr.ty,
         ExprKind::Cast(_) => true,
+        ExprKind::Float(_, float, a, b) => ty(a) == float.bits() && ty(b) == float.bits() && expr.ty == float.bits(),
+        ExprKind::FloatFn(_, float, a) => ty(a) == float.bits() && expr.ty == float.bits(),
+        ExprKind::FloatCmp(op, float, a, b) => {
+            op != CmpOp::Ne && ty(a) == float.bits() && ty(b) == float.bits() && expr.ty == IntTy::INT
+        }
+        ExprKind::FloatFromInt(float, _) => expr.ty == float.bits(),
+        ExprKind::FloatToInt(float, a) => ty(a) == float.bits(),
+        ExprKind::FloatToFloat(float, a) => ty(a) == float.bits() && expr.ty == float.other().bits(),
     };
     if right { Ok(()) } else { Err("an expression with wrong types") }
 }

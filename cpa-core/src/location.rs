@@ -91,6 +91,9 @@ impl Cpa for LocationCpa {
             Op::Skip | Op::Assume { .. } | Op::Assign { .. } | Op::Havoc { .. } | Op::Unsupported { .. } => {
                 Step::Edge(edge)
             }
+            Op::Load { .. } | Op::Store { .. } | Op::Alloc { .. } | Op::Free { .. } | Op::Zero { .. } => {
+                Step::Edge(edge)
+            }
         });
         let back = self.callers.get(&state.node).into_iter().flatten().map(|&call| Step::Leave(call));
         forward.chain(back).collect()

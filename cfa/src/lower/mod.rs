@@ -308,6 +308,8 @@ impl<'a> Lower<'a> {
             sources: sources.to_vec(),
             lines,
             vars,
+            objects: Vec::new(),
+            regions: Vec::new(),
             exprs,
             funcs,
             entry: map(start).expect("the entry is reachable"),
@@ -480,7 +482,7 @@ impl<'a> Lower<'a> {
         let count = self.var_names.entry(name.to_owned()).or_insert(0);
         *count += 1;
         let name: Arc<str> = if *count == 1 { name.into() } else { format!("{name}#{count}").into() };
-        self.vars.push(Var { name, ty, scope, temporary });
+        self.vars.push(Var { name, ty, float: None, scope, temporary });
         self.pointers.push(false);
         VarId::new(self.vars.len() - 1)
     }

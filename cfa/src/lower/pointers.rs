@@ -134,6 +134,12 @@ impl Lower<'_> {
                     flow.copy(*result, vec![ret]);
                 }
             }
+            Op::Load { addr, .. } | Op::Free { addr } => flow.read(self.pointers_of(*addr)),
+            Op::Store { addr: a, value: b, .. } | Op::Zero { addr: a, size: b, .. } => {
+                flow.read(self.pointers_of(*a));
+                flow.read(self.pointers_of(*b));
+            }
+            Op::Alloc { size, .. } => flow.read(self.pointers_of(*size)),
         }
     }
 
@@ -156,6 +162,7 @@ impl Lower<'_> {
                     *result = result.filter(|var| needed(*var) && callee.ret.is_some_and(needed));
                 }
                 Op::Assign { .. } | Op::Havoc { .. } | Op::Skip | Op::Assume { .. } | Op::Unsupported { .. } => {}
+                Op::Load { .. } | Op::Store { .. } | Op::Alloc { .. } | Op::Free { .. } | Op::Zero { .. } => {}
             }
         }
         for (edge, var) in std::mem::take(&mut self.deferred) {

@@ -41,7 +41,13 @@ impl Encoder {
             | ExprKind::Not(_)
             | ExprKind::And(..)
             | ExprKind::Or(..)
-            | ExprKind::Ite(..) => unreachable!("translated by the caller"),
+            | ExprKind::Ite(..)
+            | ExprKind::Float(..)
+            | ExprKind::FloatFn(..)
+            | ExprKind::FloatCmp(..)
+            | ExprKind::FloatFromInt(..)
+            | ExprKind::FloatToInt(..)
+            | ExprKind::FloatToFloat(..) => unreachable!("translated by the caller"),
         })
     }
 }

@@ -57,7 +57,13 @@ impl Encoder {
             | ExprKind::Not(_)
             | ExprKind::And(..)
             | ExprKind::Or(..)
-            | ExprKind::Ite(..) => unreachable!("translated by the caller"),
+            | ExprKind::Ite(..)
+            | ExprKind::Float(..)
+            | ExprKind::FloatFn(..)
+            | ExprKind::FloatCmp(..)
+            | ExprKind::FloatFromInt(..)
+            | ExprKind::FloatToInt(..)
+            | ExprKind::FloatToFloat(..) => unreachable!("translated by the caller"),
         };
         self.ranges.insert(expr, (result.low, result.high));
         Ok(result.term)
@@ -82,9 +88,16 @@ impl Encoder {
                 let (a, b) = (self.range(then), self.range(other));
                 (a.0.min(b.0), a.1.max(b.1))
             }
-            ExprKind::Var(_) | ExprKind::Unary(..) | ExprKind::Binary(..) | ExprKind::Cast(_) => {
-                (data.ty.min(), data.ty.max())
-            }
+            ExprKind::FloatCmp(..) => (0, 1),
+            ExprKind::Var(_)
+            | ExprKind::Unary(..)
+            | ExprKind::Binary(..)
+            | ExprKind::Cast(_)
+            | ExprKind::Float(..)
+            | ExprKind::FloatFn(..)
+            | ExprKind::FloatFromInt(..)
+            | ExprKind::FloatToInt(..)
+            | ExprKind::FloatToFloat(..) => (data.ty.min(), data.ty.max()),
         };
         self.ranges.insert(expr, range);
         range

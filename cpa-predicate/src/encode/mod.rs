@@ -84,10 +84,11 @@ impl Encoder {
 
     /// Whether every operation of the program has an exact encoding.
     pub fn check_program(&mut self, terms: &mut Terms) -> Result<(), Inexact> {
-        if self.encoding == Encoding::Bitvector {
-            return Ok(());
-        }
         let program = Rc::clone(&self.program);
+        if self.encoding == Encoding::Bitvector {
+            let float = program.exprs.ids().any(|id| is_float(&program.exprs.get(id).kind));
+            return if float { Err(FLOAT) } else { Ok(()) };
+        }
         for edge in program.edges.iter() {
             match &edge.op {
                 Op::Assume { cond, .. } => {
@@ -102,6 +103,9 @@ impl Encoder {
                     }
                 }
                 Op::Skip | Op::Havoc { .. } | Op::Unsupported { .. } => {}
+                Op::Load { .. } | Op::Store { .. } | Op::Alloc { .. } | Op::Free { .. } | Op::Zero { .. } => {
+                    return Err(Inexact { operator: "memory" });
+                }
             }
         }
         Ok(())
@@ -164,6 +168,12 @@ impl Encoder {
                 Encoding::Bitvector => self.bitvector_value(terms, &data)?,
                 Encoding::Integer => self.integer_value(terms, expr, &data)?,
             },
+            ExprKind::Float(..)
+            | ExprKind::FloatFn(..)
+            | ExprKind::FloatCmp(..)
+            | ExprKind::FloatFromInt(..)
+            | ExprKind::FloatToInt(..)
+            | ExprKind::FloatToFloat(..) => return Err(FLOAT),
         };
         self.values.insert(expr, term);
         Ok(term)
@@ -206,7 +216,16 @@ impl Encoder {
                 terms.ite(cond, then, other)
             }
             ExprKind::Const(value) => terms.bool(value != 0),
-            ExprKind::Var(_) | ExprKind::Unary(..) | ExprKind::Binary(..) | ExprKind::Cast(_) => {
+            ExprKind::Var(_)
+            | ExprKind::Unary(..)
+            | ExprKind::Binary(..)
+            | ExprKind::Cast(_)
+            | ExprKind::Float(..)
+            | ExprKind::FloatFn(..)
+            | ExprKind::FloatCmp(..)
+            | ExprKind::FloatFromInt(..)
+            | ExprKind::FloatToInt(..)
+            | ExprKind::FloatToFloat(..) => {
                 let value = self.value(terms, expr)?;
                 let zero = self.constant(terms, 0, data.ty);
                 let is_zero = terms.eq(value, zero);
@@ -232,6 +251,9 @@ impl Encoder {
                     vec![Stmt::Assign(self.symbol(terms, *var), value)]
                 }
                 Op::Havoc { var, .. } => vec![Stmt::Havoc(self.symbol(terms, *var))],
+                // Memory is not modelled: what is read from it is arbitrary.
+                Op::Load { var, .. } | Op::Alloc { var, .. } => vec![Stmt::Havoc(self.symbol(terms, *var))],
+                Op::Store { .. } | Op::Free { .. } | Op::Zero { .. } => Vec::new(),
                 Op::Call { .. } => unreachable!("the location CPA enters calls"),
             },
             Step::Enter(edge) => {
@@ -278,4 +300,18 @@ impl Encoder {
             Encoding::Integer => terms.int(value),
         }
     }
+}
+
+const FLOAT: Inexact = Inexact { operator: "floating-point arithmetic" };
+
+fn is_float(kind: &ExprKind) -> bool {
+    matches!(
+        kind,
+        ExprKind::Float(..)
+            | ExprKind::FloatFn(..)
+            | ExprKind::FloatCmp(..)
+            | ExprKind::FloatFromInt(..)
+            | ExprKind::FloatToInt(..)
+            | ExprKind::FloatToFloat(..)
+    )
 }
