@@ -164,6 +164,9 @@ macro_rules! choice {
     };
 }
 
+choice!(/** The algorithm around the exploration. */ Algorithm {
+    /** Counterexample-guided abstraction refinement. */ Cegar = "CEGAR",
+});
 choice!(/** The waitlist. */ Traversal {
     /** Newest state first. */ Dfs = "DFS",
     /** Oldest state first. */ Bfs = "BFS",
@@ -247,6 +250,8 @@ options! {
     "limits.memory" memory: Bytes = Bytes(0);
     /// The function where the program starts.
     "analysis.entryFunction" entry_function: String = "main".to_string();
+    /// What is run: abstraction refinement.
+    "analysis.algorithm" algorithm: Algorithm = Algorithm::Cegar;
     /// The order in which states are explored.
     "analysis.traversal.order" traversal: Traversal = Traversal::Dfs;
     /// Whether states earlier in the reverse post-order of their function are explored first, so that the branches of a

@@ -1,138 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From a configuration to an analysis: the one place where domains, refiners and algorithms meet.
 
-use std::cell::{Ref, RefCell};
+mod cegar;
+
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use algo_cegar::Cegar;
 use cfa::Program;
 use cfa::ids::NodeId;
-use cpa_core::waitlist::{Bfs, Dfs, ReversePostOrder, Waitlist};
-use cpa_core::{Arg, CallstackCpa, Composite, Cx, Exploration, Handle, LocationCpa, Outcome, Remerge};
+use cpa_core::{Cx, Outcome};
+use cpa_predicate::{Encoding, Manager};
+
+use crate::options::{Algorithm, BddChoice, Config, EncodingChoice};
 use cpa_predicate::region::Library;
-use cpa_predicate::{BlockOperator, BlockOptions, Encoding, Manager, PredicateCpa, PredicateRefiner, RefinerOptions};
-use smt::itp::{EngineKind, Portfolio, PortfolioConfig};
 
-use crate::options::{BddChoice, Config, EncodingChoice, Traversal};
+pub use cegar::CegarAnalysis;
 
-/// A configured analysis of one program.
-pub struct Analysis {
-    cegar: Cegar,
-    predicate: Handle<PredicateCpa>,
-    manager: Rc<RefCell<Manager>>,
-    portfolio: Rc<RefCell<Portfolio>>,
-    notes: Vec<String>,
-}
-
-impl Analysis {
-    /// An analysis that looks for the targets; fails with a message when options do not fit.
-    pub fn new(program: Rc<Program>, targets: BTreeSet<NodeId>, config: &Config) -> Result<Self, String> {
-        let mut notes = Vec::new();
-        let library = bdd_library(config.bdd)?;
-        let encoding = match config.encoding {
-            EncodingChoice::Bitvector => Encoding::Bitvector,
-            EncodingChoice::Integer => Encoding::Integer,
-        };
-        let mut manager = match Manager::new(&program, encoding, library) {
-            Ok(manager) => manager,
-            Err(inexact) => {
-                notes.push(format!("{inexact}, so the program is encoded with bit-vectors"));
-                Manager::new(&program, Encoding::Bitvector, library)
-                    .map_err(|inexact| format!("internal error: bit-vectors are exact, but {inexact}"))?
-            }
-        };
-        manager.set_query_timeout(config.query_timeout);
-        let manager = Rc::new(RefCell::new(manager));
-        let settings = PortfolioConfig { engines: engines(&config.engines)?, ..PortfolioConfig::default() };
-        let portfolio = Rc::new(RefCell::new(Portfolio::new(settings)));
-        let block = BlockOptions {
-            at_loops: config.blk_at_loops,
-            at_functions: config.blk_at_functions,
-            threshold: config.blk_threshold,
-        };
-        let operator = BlockOperator::new(block, program.loops.heads.clone());
-        let mut composite = Composite::new(Rc::clone(&program));
-        composite.add(LocationCpa::new(Rc::clone(&program), targets).towards_targets());
-        composite.add(CallstackCpa::new(Rc::clone(&program)));
-        let predicate = composite.add(PredicateCpa::new(Rc::clone(&manager), operator));
-        let refiner = PredicateRefiner::new(
-            Rc::clone(&program),
-            Rc::clone(&manager),
-            predicate,
-            Rc::clone(&portfolio),
-            RefinerOptions { split_atoms: config.split_atoms, ..RefinerOptions::default() },
-        );
-        let exploration = Exploration::new(waitlist(config), Remerge::Prune);
-        let cegar = Cegar::new(composite, exploration, Box::new(refiner));
-        Ok(Self { cegar, predicate, manager, portfolio, notes })
-    }
-
-    /// Runs the analysis to its end.
-    pub fn run(&mut self, cx: &mut Cx) -> Outcome {
-        self.cegar.run(cx)
-    }
-
-    /// The abstract reachability graph.
-    pub fn arg(&self) -> &Arg {
-        self.cegar.arg()
-    }
-
-    /// Reads predicate states in the graph.
-    pub fn predicate(&self) -> Handle<PredicateCpa> {
-        self.predicate
-    }
-
-    /// The shared part of the predicate analysis.
-    pub fn manager(&self) -> Ref<'_, Manager> {
-        self.manager.borrow()
-    }
-
-    /// The number of refinements.
-    pub fn refinements(&self) -> u64 {
-        self.cegar.statistics().refinements
-    }
+/// A configured analysis of one program, whatever its algorithm is.
+pub trait Analysis {
+    /// Runs the analysis to its end. A run that was stopped can be continued by another call.
+    fn run(&mut self, cx: &mut Cx) -> Outcome;
 
     /// What the user should know about how the configuration was used.
-    pub fn notes(&self) -> &[String] {
-        &self.notes
-    }
+    fn notes(&self) -> &[String];
 
     /// Labels and values of all statistics.
-    pub fn statistics(&self) -> Vec<(String, String)> {
-        let manager = self.manager.borrow();
-        let portfolio = self.portfolio.borrow();
-        let core = self.cegar.exploration().statistics();
-        let mut entries: Vec<(String, String)> = vec![
-            ("Size of reached set".into(), self.cegar.arg().len().to_string()),
-            ("Number of iterations".into(), core.iterations.to_string()),
-            ("Number of computed successors".into(), core.successors.to_string()),
-            ("Number of times merged".into(), core.merges.to_string()),
-            ("Number of times stopped".into(), core.covered.to_string()),
-            ("Max size of waitlist".into(), core.max_waiting.to_string()),
-            ("Average size of waitlist".into(), format!("{:.2}", core.average_waiting())),
-            ("Number of CEGAR refinements".into(), self.cegar.statistics().refinements.to_string()),
-        ];
-        entries.extend(manager.stats.entries().into_iter().map(|(label, value)| (label.to_string(), value)));
-        let arg = self.arg();
-        let mut locations: BTreeSet<NodeId> = BTreeSet::new();
-        for id in arg.ids() {
-            locations.extend(arg.precision(id).get(self.predicate).iter().map(|(location, _)| location));
+    fn statistics(&self) -> Vec<(String, String)>;
+}
+
+/// The analysis that a configuration describes; it looks for the targets. Fails with a message when options do not fit.
+pub fn analysis(program: Rc<Program>, targets: BTreeSet<NodeId>, config: &Config) -> Result<Box<dyn Analysis>, String> {
+    Ok(match config.algorithm {
+        Algorithm::Cegar => Box::new(CegarAnalysis::new(program, targets, config)?),
+    })
+}
+
+/// The shared part of a predicate analysis; falls back to an encoding that is exact, with a note.
+fn manager(program: &Rc<Program>, config: &Config, notes: &mut Vec<String>) -> Result<Manager, String> {
+    let library = bdd_library(config.bdd)?;
+    let encoding = match config.encoding {
+        EncodingChoice::Bitvector => Encoding::Bitvector,
+        EncodingChoice::Integer => Encoding::Integer,
+    };
+    let mut manager = match Manager::new(program, encoding, library) {
+        Ok(manager) => manager,
+        Err(inexact) => {
+            notes.push(format!("{inexact}, so the program is encoded with bit-vectors"));
+            Manager::new(program, Encoding::Bitvector, library)
+                .map_err(|inexact| format!("internal error: bit-vectors are exact, but {inexact}"))?
         }
-        entries.push(("Number of predicates discovered".into(), manager.predicates.len().to_string()));
-        entries.push(("Number of abstraction locations".into(), locations.len().to_string()));
-        entries.push(("BDD library".into(), manager.bdd_library().to_string()));
-        for engine in portfolio.stats() {
-            entries.push((
-                format!("Interpolation engine {}", engine.name),
-                format!(
-                    "asked {}, answered {}, taken {}, rejected {}, gave up {}, diverging {}",
-                    engine.asked, engine.answered, engine.taken, engine.rejected, engine.given_up, engine.diverging
-                ),
-            ));
-        }
-        entries
-    }
+    };
+    manager.set_query_timeout(config.query_timeout);
+    Ok(manager)
 }
 
 fn bdd_library(choice: BddChoice) -> Result<Library, String> {
@@ -143,26 +62,4 @@ fn bdd_library(choice: BddChoice) -> Result<Library, String> {
         #[cfg(not(feature = "cudd"))]
         BddChoice::Cudd => Err("cpa.predicate.bdd=cudd: this cpa-verify was built without the feature 'cudd'".into()),
     }
-}
-
-fn waitlist(config: &Config) -> Box<dyn Waitlist> {
-    match (config.use_rpo, config.use_callstack, config.traversal) {
-        (true, true, _) => Box::new(ReversePostOrder::callstack_first()),
-        (true, false, _) => Box::new(ReversePostOrder::new()),
-        (false, _, Traversal::Dfs) => Box::new(Dfs::default()),
-        (false, _, Traversal::Bfs) => Box::new(Bfs::default()),
-    }
-}
-
-fn engines(names: &str) -> Result<Vec<EngineKind>, String> {
-    names
-        .split(',')
-        .map(str::trim)
-        .map(|name| {
-            EngineKind::by_name(name).ok_or_else(|| {
-                let known = EngineKind::ALL.map(EngineKind::name).join(", ");
-                format!("cpa.predicate.refinement.engines: there is no engine '{name}'; the engines are {known}")
-            })
-        })
-        .collect()
 }

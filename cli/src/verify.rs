@@ -12,7 +12,7 @@ use report::verdict::VerdictLine;
 use crate::args::Args;
 use crate::limits::{Limits, cpu_time, memory_used};
 use crate::options::Config;
-use crate::registry::Analysis;
+use crate::registry::analysis;
 
 /// A source file in memory.
 #[derive(Clone, Debug)]
@@ -108,7 +108,7 @@ pub fn verify(
         }
     });
     let setup = limits.elapsed();
-    let mut analysis = Analysis::new(Rc::clone(&program), targets, config).map_err(RunError::Configuration)?;
+    let mut analysis = analysis(Rc::clone(&program), targets, config).map_err(RunError::Configuration)?;
     let outcome = analysis.run(&mut cx);
 
     let mut reply = Reply::default();

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use cfa::{MachineModel, Options, Property, Source};
 use cli::options::Config;
-use cli::registry::Analysis;
+use cli::registry::{Analysis, CegarAnalysis};
 use cpa_core::{ArgId, Cx, Verdict};
 
 /// Wendler, *Software Verification based on Adjustable Large-Block Encoding*, figure 2.1.
@@ -47,7 +47,7 @@ int main(void) {
 ";
 
 struct Checked {
-    analysis: Analysis,
+    analysis: CegarAnalysis,
     verdict: Verdict,
 }
 
@@ -60,7 +60,7 @@ fn check(text: &str, entry: &str, options: &[(&str, &str)]) -> Checked {
         config.set(key, value).unwrap();
     }
     let mut cx = Cx::unlimited();
-    let mut analysis = Analysis::new(Rc::new(program), targets, &config).unwrap();
+    let mut analysis = CegarAnalysis::new(Rc::new(program), targets, &config).unwrap();
     let verdict = analysis.run(&mut cx).verdict().clone();
     Checked { analysis, verdict }
 }
