@@ -60,6 +60,12 @@ pub struct Args {
     /// Limit for the memory, such as 4GB.
     #[arg(long, value_name = "SIZE")]
     pub memlimit: Option<String>,
+    /// How many stages of the plan may run at the same time; as many as there are cores by default.
+    #[arg(long, value_name = "N")]
+    pub cores: Option<u32>,
+    /// Print which stages of the plan would run on the program, and why, and stop.
+    #[arg(long)]
+    pub explain_plan: bool,
     /// Print statistics before the verdict.
     #[arg(long)]
     pub stats: bool,

@@ -80,7 +80,14 @@ pub fn main(arguments: impl Iterator<Item = String>) -> ExitCode {
             End::Usage
         }
     };
-    ExitCode::from(end.code(args.exit_code_verdict))
+    leave(end.code(args.exit_code_verdict))
+}
+
+/// Ends the process at once. Stages that were cancelled may still be inside of the solver, whose destructors must not run
+/// then; everything that was printed has been flushed.
+fn leave(code: u8) -> ! {
+    let _ = io::stderr().flush();
+    signal_hook::low_level::exit(i32::from(code))
 }
 
 fn run(args: &Args) -> Result<End, String> {
@@ -120,6 +127,9 @@ fn configuration(args: &Args) -> Result<Config, String> {
         if let Some(value) = value {
             set(key, value)?;
         }
+    }
+    if let Some(cores) = args.cores {
+        set("analysis.cores", &cores.to_string())?;
     }
     Ok(config)
 }
@@ -174,6 +184,7 @@ fn supervise(args: &Args, input: Input, config: Config, limits: Limits) -> Resul
         thread::Builder::new().name("analysis".into()).stack_size(STACK).spawn(move || {
             let work = AssertUnwindSafe(|| match args.dump {
                 Some(Dump::Cfa) => verify::dump(&input, args.format == DumpFormat::Dot),
+                None if args.explain_plan => verify::explain(&input, &config),
                 None => verify::verify(&input, &config, &args, limits, cancel, status),
             });
             let reply = panic::catch_unwind(work);
@@ -214,7 +225,7 @@ fn supervise(args: &Args, input: Input, config: Config, limits: Limits) -> Resul
                 let end = ending.end();
                 print(&unknown_lines(&ending.reason()))?;
                 // The analysis thread is lost in a computation; ending the process ends it.
-                std::process::exit(i32::from(end.code(args.exit_code_verdict)));
+                leave(end.code(args.exit_code_verdict));
             }
             _ => {}
         }

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The command-line tools. This is the one place where domains and algorithms meet: [`registry`] builds an analysis from
-//! the configuration, [`verify`] runs it, [`driver`] is the process around it.
+//! The command-line tools. This is the one place where domains and algorithms meet: [`plan`] says which
+//! analyses run, [`registry`] builds each from its configuration, [`portfolio`] runs them, [`verify`] is a run from the
+//! program's text to the verdict, [`driver`] is the process around it.
 
 pub mod args;
 pub mod driver;
+pub mod features;
 pub mod limits;
 pub mod options;
+pub mod plan;
+pub mod portfolio;
 pub mod presets;
 pub mod registry;
 pub mod verify;

@@ -248,6 +248,11 @@ options! {
     "limits.time.wall" time_wall: Option<Duration> = None;
     /// Limit for the memory of the process; 0 means no limit.
     "limits.memory" memory: Bytes = Bytes(0);
+    /// The plan: which analyses run one after the other or side by side; `none` means the one that the other options
+    /// describe.
+    "analysis.plan" plan: String = "none".to_string();
+    /// How many stages of the plan run at the same time; 0 means as many as there are cores.
+    "analysis.cores" cores: u32 = 0;
     /// The function where the program starts.
     "analysis.entryFunction" entry_function: String = "main".to_string();
     /// What is run: abstraction refinement.
@@ -276,6 +281,13 @@ options! {
     "cpa.predicate.refinement.engines" engines: String = "newton,uniform,spacer,candidates,sp".to_string();
     /// Whether the atoms of interpolants become predicates, not the interpolants as a whole.
     "cpa.predicate.refinement.splitItpAtoms" split_atoms: bool = true;
+}
+
+impl Config {
+    /// The defaults with the settings that the stages of a plan share with the whole run.
+    pub fn stage_base(&self) -> Self {
+        Self { entry_function: self.entry_function.clone(), ..Self::default() }
+    }
 }
 
 impl fmt::Display for OptionDoc {

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One verification run inside its thread: load the program, find the targets, run the analysis, say what came out.
 
-use std::rc::Rc;
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use cfa::{MachineModel, Program, Property};
-use cpa_core::{CancelToken, Cx, Progress, Verdict};
+use cpa_core::{CancelToken, Verdict};
 use report::counterexample;
 use report::verdict::VerdictLine;
 
 use crate::args::Args;
+use crate::features::features;
 use crate::limits::{Limits, cpu_time, memory_used};
 use crate::options::Config;
-use crate::registry::analysis;
+use crate::plan::Plan;
+use crate::portfolio::{Answer, Job, PortfolioError, applicable};
 
 /// A source file in memory.
 #[derive(Clone, Debug)]
@@ -73,6 +75,12 @@ pub fn dump(input: &Input, dot: bool) -> Result<Reply, RunError> {
     Ok(Reply { lines: vec![text.trim_end().to_string()], ..Reply::default() })
 }
 
+/// Prints what the plan would run.
+pub fn explain(input: &Input, config: &Config) -> Result<Reply, RunError> {
+    let plan = Plan::of(config).map_err(|error| RunError::Configuration(error.to_string()))?;
+    Ok(Reply { lines: plan.explain(&features(&load(input)?)), ..Reply::default() })
+}
+
 /// Verifies the program.
 pub fn verify(
     input: &Input,
@@ -82,42 +90,40 @@ pub fn verify(
     cancel: CancelToken,
     status: Arc<Mutex<String>>,
 ) -> Result<Reply, RunError> {
+    let plan = Plan::of(config).map_err(|error| RunError::Configuration(error.to_string()))?;
     let (name, property) = match &input.property {
         Some((name, file, text)) => {
             (name.clone(), Property::parse(text).map_err(|error| RunError::Input(format!("{file}: {error}")))?)
         }
         None => ("unreach-call".to_string(), Property::default_errors()),
     };
-    let program = Rc::new(load(input)?);
+    let program = Arc::new(load(input)?);
     let targets = program.targets(&property);
-    let mut cx = Cx::new(Box::new(limits.clone()), cancel);
-    let shown = Arc::clone(&status);
-    let mut refinements = 0;
-    cx.on_progress(move |progress| {
-        let text = match progress {
-            Progress::Explored { nodes, waiting, .. } => {
-                format!("{nodes} abstract states, {waiting} waiting, {refinements} refinements")
-            }
-            Progress::Refined { number, .. } => {
-                refinements = *number;
-                format!("{number} refinements")
-            }
-        };
-        if let Ok(mut status) = shown.lock() {
-            *status = text;
-        }
-    });
     let setup = limits.elapsed();
-    let mut analysis = analysis(Rc::clone(&program), targets, config).map_err(RunError::Configuration)?;
-    let outcome = analysis.run(&mut cx);
+    let stages = applicable(&plan, &features(&program));
+    let cores = match config.cores {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        cores => cores as usize,
+    };
+    let job = Job { program: Arc::clone(&program), targets, limits: limits.clone(), cancel, status, cores };
+    let answer = job.run(stages).map_err(|error| match error {
+        PortfolioError::Configuration(message) => RunError::Configuration(message),
+        PortfolioError::Panic => RunError::Panic,
+    })?;
+    let outcome = &answer.outcome;
 
     let mut reply = Reply::default();
     if args.stats {
-        reply.lines.extend(statistics(&program, &analysis.statistics(), setup, &limits));
+        reply.lines.extend(statistics(&program, &answer, plan.stages.len() > 1, setup, &limits));
     }
     if !args.quiet {
-        reply.lines.extend(analysis.notes().iter().map(|note| format!("Note: {note}")));
+        let notes = answer.turns.iter().flat_map(|(_, turn)| &turn.notes).collect::<BTreeSet<_>>();
+        reply.lines.extend(notes.into_iter().map(|note| format!("Note: {note}")));
+        if answer.panicked {
+            reply.lines.push("Note: some stage of the plan ended by an internal error".to_string());
+        }
         reply.lines.extend(outcome.assumptions().iter().map(|text| format!("Assumed: {text}")));
+        reply.lines.extend(answer.stage.iter().filter(|_| plan.stages.len() > 1).map(|s| format!("Found by: {s}")));
     }
     reply.verdict = Some(match outcome.verdict() {
         Verdict::True => VerdictLine::True,
@@ -146,7 +152,8 @@ pub fn verify(
 
 fn statistics(
     program: &Program,
-    entries: &[(String, String)],
+    answer: &Answer,
+    staged: bool,
     setup: std::time::Duration,
     limits: &Limits,
 ) -> Vec<String> {
@@ -156,7 +163,12 @@ fn statistics(
         format!("Number of functions: {}", program.funcs.len()),
         format!("Time for analysis setup: {:.3}s", setup.as_secs_f64()),
     ];
-    lines.extend(entries.iter().map(|(label, value)| format!("{label}: {value}")));
+    for (stage, turn) in &answer.turns {
+        if staged {
+            lines.push(format!("Stage {stage}: {:.3}s of CPU time", turn.cpu.as_secs_f64()));
+        }
+        lines.extend(turn.statistics.iter().map(|(label, value)| format!("{label}: {value}")));
+    }
     lines.push(format!("Total time for cpa-verify: {:.3}s", limits.elapsed().as_secs_f64()));
     lines.push(format!("Total CPU time for cpa-verify: {:.3}s", cpu_time().as_secs_f64()));
     lines.push(format!("Memory of the process: {} MB", memory_used().unwrap_or(0) / 1_000_000));

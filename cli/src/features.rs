@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Features of a program that a plan may ask for: facts about its automaton that are found in one pass, such as whether it
+//! has loops or reads inputs. Only what `main` can reach counts.
+
+use std::collections::BTreeSet;
+
+use cfa::ids::{FuncId, NodeId};
+use cfa::ir::{BinOp, ExprKind, HavocOrigin, Op};
+use cfa::{ExprId, Program};
+
+/// A fact about a program.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Feature {
+    /// It reads an input: a call of a function such as `__VERIFIER_nondet_int`.
+    Inputs,
+    /// Some variable has no initial value.
+    Uninitialised,
+    /// It has a loop.
+    Loops,
+    /// Some function can call itself, maybe through others.
+    Recursion,
+    /// It reads or writes memory other than plain variables.
+    Memory,
+    /// It computes with floating-point numbers.
+    Floats,
+    /// It multiplies variables, or divides by one.
+    Nonlinear,
+    /// It has more than 10,000 edges.
+    Large,
+}
+
+impl Feature {
+    /// All features.
+    pub const ALL: [Feature; 8] = [
+        Feature::Inputs,
+        Feature::Uninitialised,
+        Feature::Loops,
+        Feature::Recursion,
+        Feature::Memory,
+        Feature::Floats,
+        Feature::Nonlinear,
+        Feature::Large,
+    ];
+
+    /// Its name in plans.
+    pub fn name(self) -> &'static str {
+        match self {
+            Feature::Inputs => "inputs",
+            Feature::Uninitialised => "uninitialised",
+            Feature::Loops => "loops",
+            Feature::Recursion => "recursion",
+            Feature::Memory => "memory",
+            Feature::Floats => "floats",
+            Feature::Nonlinear => "nonlinear",
+            Feature::Large => "large",
+        }
+    }
+
+    /// The feature of the given name.
+    pub fn by_name(name: &str) -> Option<Feature> {
+        Feature::ALL.into_iter().find(|feature| feature.name() == name)
+    }
+}
+
+/// The features of a program.
+pub fn features(program: &Program) -> BTreeSet<Feature> {
+    let mut found = BTreeSet::new();
+    let mut survey = Survey { program, found: &mut found, seen: vec![false; program.exprs.len()] };
+    let (functions, edges) = survey.reachable();
+    if edges > 10_000 {
+        found.insert(Feature::Large);
+    }
+    if functions.iter().any(|func| calls_itself(program, *func)) {
+        found.insert(Feature::Recursion);
+    }
+    let in_reached = |node: &NodeId| functions.contains(&program.node(*node).func);
+    if program.loops.heads.iter().any(in_reached) {
+        found.insert(Feature::Loops);
+    }
+    found
+}
+
+struct Survey<'a> {
+    program: &'a Program,
+    found: &'a mut BTreeSet<Feature>,
+    /// Expressions that were looked at.
+    seen: Vec<bool>,
+}
+
+impl Survey<'_> {
+    /// Looks at all edges of functions that the entry can reach; returns these functions and the number of edges.
+    fn reachable(&mut self) -> (BTreeSet<FuncId>, usize) {
+        let program = self.program;
+        let mut functions = BTreeSet::from([program.main]);
+        let mut open = vec![program.entry];
+        let mut visited = vec![false; program.nodes.len()];
+        let mut edges = 0;
+        while let Some(node) = open.pop() {
+            if std::mem::replace(&mut visited[node.index()], true) {
+                continue;
+            }
+            for &edge in &program.node(node).leaving {
+                let edge = program.edge(edge);
+                edges += 1;
+                self.operation(&edge.op);
+                open.push(edge.dst);
+                if let Op::Call { callee, .. } = edge.op
+                    && functions.insert(callee)
+                {
+                    open.extend(program.func(callee).body.map(|body| body.entry));
+                }
+            }
+        }
+        (functions, edges)
+    }
+
+    fn operation(&mut self, op: &Op) {
+        match op {
+            Op::Skip | Op::Unsupported { .. } => {}
+            Op::Assume { cond, .. } => self.expression(*cond),
+            Op::Assign { value, .. } => self.expression(*value),
+            Op::Havoc { origin: HavocOrigin::Nondet { .. }, .. } => {
+                self.found.insert(Feature::Inputs);
+            }
+            Op::Havoc { origin: HavocOrigin::Uninitialised, .. } => {
+                self.found.insert(Feature::Uninitialised);
+            }
+            Op::Call { args, .. } => args.iter().for_each(|arg| self.expression(*arg)),
+            Op::Load { addr, .. } | Op::Free { addr } => {
+                self.found.insert(Feature::Memory);
+                self.expression(*addr);
+            }
+            Op::Store { addr: a, value: b, .. } | Op::Zero { addr: a, size: b, .. } => {
+                self.found.insert(Feature::Memory);
+                self.expression(*a);
+                self.expression(*b);
+            }
+            Op::Alloc { size, .. } => {
+                self.found.insert(Feature::Memory);
+                self.expression(*size);
+            }
+        }
+    }
+
+    fn expression(&mut self, root: ExprId) {
+        let exprs = &self.program.exprs;
+        let mut open = vec![root];
+        while let Some(id) = open.pop() {
+            if std::mem::replace(&mut self.seen[id.index()], true) {
+                continue;
+            }
+            match exprs.get(id).kind {
+                ExprKind::Binary(BinOp::Mul, a, b) if exprs.as_const(a).is_none() && exprs.as_const(b).is_none() => {
+                    self.found.insert(Feature::Nonlinear);
+                }
+                ExprKind::Binary(BinOp::Div | BinOp::Rem, _, b) if exprs.as_const(b).is_none() => {
+                    self.found.insert(Feature::Nonlinear);
+                }
+                ExprKind::Float(..)
+                | ExprKind::FloatFn(..)
+                | ExprKind::FloatCmp(..)
+                | ExprKind::FloatFromInt(..)
+                | ExprKind::FloatToInt(..)
+                | ExprKind::FloatToFloat(..) => {
+                    self.found.insert(Feature::Floats);
+                }
+                _ => {}
+            }
+            open.extend(exprs.operands(id));
+        }
+    }
+}
+
+/// Whether calls lead from a function back to itself.
+fn calls_itself(program: &Program, func: FuncId) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut open = vec![func];
+    while let Some(caller) = open.pop() {
+        for edge in &program.edges {
+            if let Op::Call { callee, .. } = edge.op
+                && program.node(edge.src).func == caller
+            {
+                if callee == func {
+                    return true;
+                }
+                if seen.insert(callee) {
+                    open.push(callee);
+                }
+            }
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cfa::{Options, Source};
+
+    fn names(text: &str) -> Vec<&'static str> {
+        let source = Source { name: "t.c".into(), text: text.into() };
+        let program = cfa::load(&[source], &Options::default()).unwrap();
+        features(&program).into_iter().map(Feature::name).collect()
+    }
+
+    #[test]
+    fn features_of_small_programs() {
+        assert!(names("int main(void) { return 0; }").is_empty());
+        let text = "int __VERIFIER_nondet_int(void); int f(int n) { return n > 0 ? f(n - 1) : 0; }
+            int main(void) { int x = __VERIFIER_nondet_int(); while (x > 0) { x = x - f(x * x); } return 0; }";
+        assert_eq!(names(text), ["inputs", "loops", "recursion", "nonlinear"]);
+        let text = "int g(int n) { while (n) { n = n * n; } return n; } int main(void) { int x; return x; }";
+        assert_eq!(names(text), ["uninitialised"], "what main does not reach does not count");
+    }
+}

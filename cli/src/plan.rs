@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Plans: which analyses run on a program, in which order and for how long. A plan is data; the built-in ones are TOML
+//! files in `cli/plans`.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::time::Duration;
+
+use serde::Deserialize;
+use thiserror::Error;
+
+use crate::features::Feature;
+use crate::options::{Config, OptionError, OptionValue};
+use crate::presets;
+
+/// The built-in plans: name and text.
+const PLANS: &[(&str, &str)] = &[("default", include_str!("../plans/default.toml"))];
+
+/// One analysis of a plan.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    /// Its name, for messages.
+    pub name: String,
+    /// Its configuration.
+    pub config: Config,
+    /// CPU time of its first turn; each further turn is twice as long. Without it the stage runs to its end.
+    pub turn: Option<Duration>,
+    /// Whether the stage gets no second turn.
+    pub once: bool,
+    /// The features that a program must have, or must not have (`false`).
+    pub when: Vec<(Feature, bool)>,
+}
+
+impl Stage {
+    /// The first condition that a program with these features does not meet.
+    pub fn obstacle(&self, features: &BTreeSet<Feature>) -> Option<String> {
+        let (feature, wanted) = self.when.iter().find(|(feature, wanted)| features.contains(feature) != *wanted)?;
+        Some(format!("the program has {}feature '{}'", if *wanted { "no " } else { "the " }, feature.name()))
+    }
+}
+
+/// Stages in the order in which they get a core.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The stages; at least one.
+    pub stages: Vec<Stage>,
+}
+
+/// Why a plan cannot be used.
+#[derive(Debug, Error)]
+pub enum PlanError {
+    /// There is no such plan.
+    #[error("there is no plan '{name}'; the plans are: {known}")]
+    Unknown {
+        /// The name as given.
+        name: String,
+        /// All names.
+        known: String,
+    },
+    /// The text is not a plan.
+    #[error("plan {plan}: {message}")]
+    Syntax {
+        /// The plan.
+        plan: String,
+        /// What the parser says.
+        message: String,
+    },
+    /// A stage has a wrong entry.
+    #[error("plan {plan}, stage {stage}: {problem}")]
+    Stage {
+        /// The plan.
+        plan: String,
+        /// The stage.
+        stage: String,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlanText {
+    stage: Vec<StageText>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StageText {
+    name: String,
+    preset: String,
+    #[serde(default)]
+    options: Vec<String>,
+    turn: Option<String>,
+    #[serde(default)]
+    once: bool,
+    #[serde(default)]
+    when: Vec<String>,
+}
+
+impl Plan {
+    /// A plan of one stage without conditions and turns.
+    pub fn single(name: &str, config: Config) -> Self {
+        let stage = Stage { name: name.to_string(), config, turn: None, once: false, when: Vec::new() };
+        Plan { stages: vec![stage] }
+    }
+
+    /// The plan that a configuration asks for. The stages of a named plan start from the configuration's limits and
+    /// entry function; their presets and options set the rest.
+    pub fn of(config: &Config) -> Result<Self, PlanError> {
+        if config.plan == "none" {
+            return Ok(Plan::single("analysis", config.clone()));
+        }
+        let Some((_, text)) = PLANS.iter().find(|(name, _)| *name == config.plan) else {
+            let known = PLANS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+            return Err(PlanError::Unknown { name: config.plan.clone(), known: format!("none, {known}") });
+        };
+        Plan::parse(&config.plan, text, config)
+    }
+
+    fn parse(plan: &str, text: &str, base: &Config) -> Result<Self, PlanError> {
+        let read: PlanText = toml::from_str(text)
+            .map_err(|error| PlanError::Syntax { plan: plan.to_string(), message: error.message().to_string() })?;
+        let stages = read.stage.into_iter().map(|stage| {
+            let name = stage.name.clone();
+            parse_stage(stage, base).map_err(|problem| PlanError::Stage {
+                plan: plan.to_string(),
+                stage: name,
+                problem,
+            })
+        });
+        let stages = stages.collect::<Result<Vec<_>, _>>()?;
+        if stages.is_empty() {
+            return Err(PlanError::Syntax { plan: plan.to_string(), message: "there is no stage".into() });
+        }
+        Ok(Plan { stages })
+    }
+
+    /// What would run on a program with these features, and why the rest would not.
+    pub fn explain(&self, features: &BTreeSet<Feature>) -> Vec<String> {
+        let found = features.iter().map(|feature| feature.name()).collect::<Vec<_>>().join(", ");
+        let mut lines = vec![format!("Features: {}", if found.is_empty() { "none" } else { &found })];
+        for stage in &self.stages {
+            lines.push(match stage.obstacle(features) {
+                Some(obstacle) => format!("Stage {} does not run: {obstacle}", stage.name),
+                None => format!("Stage {stage}"),
+            });
+        }
+        lines
+    }
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} runs", self.name)?;
+        match self.turn {
+            Some(turn) if self.once => write!(f, " for {} s of CPU time", turn.as_secs_f64()),
+            Some(turn) => write!(f, " in turns, the first of {} s of CPU time", turn.as_secs_f64()),
+            None => write!(f, " to its end"),
+        }?;
+        let conditions: Vec<String> = self
+            .when
+            .iter()
+            .map(|(feature, wanted)| format!("{}{}", if *wanted { "" } else { "!" }, feature.name()))
+            .collect();
+        if conditions.is_empty() { Ok(()) } else { write!(f, ", because: {}", conditions.join(", ")) }
+    }
+}
+
+fn parse_stage(text: StageText, base: &Config) -> Result<Stage, String> {
+    let mut config = base.stage_base();
+    presets::apply_preset(&mut config, &text.preset).map_err(|error| error.to_string())?;
+    if config.plan != "none" {
+        return Err(format!("the preset {} has a plan of its own", text.preset));
+    }
+    for option in &text.options {
+        let (key, value) = option.split_once('=').ok_or_else(|| format!("option '{option}': expected KEY=VALUE"))?;
+        config.set(key.trim(), value.trim()).map_err(|error: OptionError| error.to_string())?;
+    }
+    let turn = match &text.turn {
+        None => None,
+        Some(turn) => <Option<Duration> as OptionValue>::parse(turn)
+            .ok_or_else(|| format!("turn '{turn}': expected {}", <Option<Duration> as OptionValue>::expected()))?,
+    };
+    let condition = |text: &String| {
+        let (name, wanted) = text.strip_prefix('!').map_or((text.as_str(), true), |name| (name, false));
+        let known = || Feature::ALL.map(Feature::name).join(", ");
+        let feature = Feature::by_name(name).ok_or_else(|| format!("no feature '{name}'; there are {}", known()))?;
+        Ok::<_, String>((feature, wanted))
+    };
+    let when = text.when.iter().map(condition).collect::<Result<Vec<_>, _>>()?;
+    Ok(Stage { name: text.name, config, turn, once: text.once, when })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn built_in_plans_are_valid() {
+        for (name, text) in PLANS {
+            let plan = Plan::parse(name, text, &Config::default()).unwrap();
+            assert!(plan.stages.iter().any(|stage| stage.when.is_empty()), "{name} has a stage for every program");
+        }
+    }
+
+    #[test]
+    fn conditions_and_mistakes() {
+        let text = "[[stage]]\nname = 'a'\npreset = 'predicate'\nturn = '5s'\nwhen = ['!loops']";
+        let plan = Plan::parse("p", text, &Config::default()).unwrap();
+        assert_eq!(plan.stages[0].obstacle(&BTreeSet::new()), None);
+        let loops = BTreeSet::from([Feature::Loops]);
+        assert_eq!(plan.stages[0].obstacle(&loops).as_deref(), Some("the program has the feature 'loops'"));
+        assert_eq!(plan.explain(&loops)[1], "Stage a does not run: the program has the feature 'loops'");
+        let wrong = |text: &str| Plan::parse("p", text, &Config::default()).unwrap_err().to_string();
+        assert!(wrong("stage = []").contains("there is no stage"));
+        assert!(wrong("[[stage]]\nname = 'a'\npreset = 'predicate'\nwhen = ['lops']").contains("no feature 'lops'"));
+        assert!(wrong("[[stage]]\nname = 'a'\npreset = 'nothing'").contains("there is no preset 'nothing'"));
+        assert!(wrong("[[stage]]\nname = 'a'\npreset = 'default'").contains("a plan of its own"));
+    }
+}

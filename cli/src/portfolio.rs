@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Runs the stages of a plan, as many at a time as there are cores, until one has an answer.
+//!
+//! Each stage has a thread, a copy of the program and solver contexts of its own. A stage that is not done at the end of its
+//! turn is suspended and goes on in a later, longer turn; if memory becomes scarce, suspended stages are given up first. A
+//! verdict has passed the clamp of its own analysis; the first one ends the run, the other stages are cancelled.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::panic::{self, AssertUnwindSafe};
+use std::rc::Rc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cfa::Program;
+use cfa::ids::NodeId;
+use cpa_core::{Budget, CancelToken, Cx, Outcome, Progress, Reason, Stop, Verdict};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::limits::{Limits, memory_used};
+use crate::plan::{Plan, Stage};
+use crate::registry::analysis;
+
+/// Stack of a stage's thread; the system only gives memory for what is used.
+const STACK: usize = 1 << 30;
+/// How often the coordinator looks at limits.
+const TICK: Duration = Duration::from_millis(25);
+/// How long cancelled stages may take to tell their statistics.
+const FAREWELL: Duration = Duration::from_millis(500);
+
+/// What a stage says at the end of a turn.
+#[derive(Clone, Debug)]
+pub struct Turn {
+    /// What came out.
+    pub outcome: Outcome,
+    /// What the user should know about how the configuration was used.
+    pub notes: Vec<String>,
+    /// Labels and values of its statistics.
+    pub statistics: Vec<(String, String)>,
+    /// CPU time of all its turns.
+    pub cpu: Duration,
+}
+
+/// Why a stage has no outcome.
+#[derive(Clone, Debug)]
+enum Failure {
+    /// Its options do not fit.
+    Configuration(String),
+    /// An invariant is broken; the panic hook knows which.
+    Panic,
+}
+
+/// The answer of a whole plan.
+#[derive(Debug)]
+pub struct Answer {
+    /// The verdict with its assumptions.
+    pub outcome: Outcome,
+    /// The stage that found it; none if no stage did.
+    pub stage: Option<String>,
+    /// What each stage said last, in the order of the plan.
+    pub turns: Vec<(String, Turn)>,
+    /// Whether some stage ended by a panic.
+    pub panicked: bool,
+}
+
+/// Why a plan did not run.
+#[derive(Clone, Debug)]
+pub enum PortfolioError {
+    /// Options of a stage do not fit.
+    Configuration(String),
+    /// No stage came to an end without a panic.
+    Panic,
+}
+
+/// A stage on its way.
+struct Runner {
+    stage: Stage,
+    orders: Sender<Order>,
+    cancel: CancelToken,
+    turns: u32,
+    last: Option<Turn>,
+}
+
+/// What a stage's thread shall do next; it ends when nobody can order anything any more.
+struct Order {
+    turn: Option<Duration>,
+    cancel: CancelToken,
+}
+
+/// The time that a stage may use in one turn, in the run's limits.
+struct TurnBudget {
+    limits: Limits,
+    end: Option<Duration>,
+}
+
+fn thread_time() -> Duration {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(u64::try_from(now.tv_sec).unwrap_or(0), u32::try_from(now.tv_nsec).unwrap_or(0))
+}
+
+impl Budget for TurnBudget {
+    fn check(&self) -> Result<(), Stop> {
+        self.limits.check()?;
+        match self.end {
+            Some(end) if thread_time() >= end => Err(Stop::Timeout),
+            _ => Ok(()),
+        }
+    }
+
+    fn remaining(&self) -> Option<Duration> {
+        let turn = self.end.map(|end| end.saturating_sub(thread_time()));
+        match (turn, self.limits.remaining()) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+}
+
+/// What the stages have in common.
+pub struct Job {
+    /// The program.
+    pub program: Arc<Program>,
+    /// The locations that must not be reached.
+    pub targets: BTreeSet<NodeId>,
+    /// The limits of the run.
+    pub limits: Limits,
+    /// Cancels the run.
+    pub cancel: CancelToken,
+    /// What is going on, for the status line.
+    pub status: Arc<Mutex<String>>,
+    /// How many stages may run at a time.
+    pub cores: usize,
+}
+
+impl Job {
+    /// Runs the stages, of which there is at least one.
+    pub fn run(&self, stages: Vec<Stage>) -> Result<Answer, PortfolioError> {
+        let (reports, results) = mpsc::channel();
+        let runners =
+            stages.into_iter().enumerate().map(|(at, stage)| self.spawn(at, stage, reports.clone())).collect();
+        let mut run = Run { job: self, runners, waiting: VecDeque::new(), active: Vec::new(), failures: Vec::new() };
+        run.waiting.extend(0..run.runners.len());
+        run.coordinate(&results)
+    }
+
+    fn spawn(&self, at: usize, stage: Stage, reports: Sender<(usize, Result<Turn, Failure>)>) -> Runner {
+        let (orders, receiver) = mpsc::channel();
+        let worker = Worker {
+            stage: stage.clone(),
+            program: Arc::clone(&self.program),
+            targets: self.targets.clone(),
+            limits: self.limits.clone(),
+            status: Arc::clone(&self.status),
+        };
+        let work = move || {
+            let result = panic::catch_unwind(AssertUnwindSafe(|| {
+                worker.run(&receiver, |turn| {
+                    // The coordinator is gone when the run has its answer.
+                    let _ = reports.send((at, turn));
+                })
+            }));
+            if result.is_err() {
+                let _ = reports.send((at, Err(Failure::Panic)));
+            }
+        };
+        let spawned = thread::Builder::new().name(stage.name.clone()).stack_size(STACK).spawn(work);
+        spawned.expect("the system has a thread for each stage");
+        Runner { stage, orders, cancel: CancelToken::new(), turns: 0, last: None }
+    }
+}
+
+struct Worker {
+    stage: Stage,
+    program: Arc<Program>,
+    targets: BTreeSet<NodeId>,
+    limits: Limits,
+    status: Arc<Mutex<String>>,
+}
+
+impl Worker {
+    fn run(self, orders: &Receiver<Order>, report: impl Fn(Result<Turn, Failure>)) {
+        // Nothing is made before the stage's first turn.
+        let Ok(mut order) = orders.recv() else { return };
+        let program = Rc::new((*self.program).clone());
+        let mut analysis = match analysis(program, self.targets.clone(), &self.stage.config) {
+            Ok(analysis) => analysis,
+            Err(message) => return report(Err(Failure::Configuration(message))),
+        };
+        loop {
+            let end = order.turn.map(|turn| thread_time() + turn);
+            let budget = TurnBudget { limits: self.limits.clone(), end };
+            let mut cx = Cx::new(Box::new(budget), order.cancel.clone());
+            self.show_progress(&mut cx);
+            let outcome = analysis.run(&mut cx);
+            report(Ok(Turn {
+                outcome,
+                notes: analysis.notes().to_vec(),
+                statistics: analysis.statistics(),
+                cpu: thread_time(),
+            }));
+            match orders.recv() {
+                Ok(next) => order = next,
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn show_progress(&self, cx: &mut Cx) {
+        let shown = Arc::clone(&self.status);
+        let name = self.stage.name.clone();
+        let mut refinements = 0;
+        cx.on_progress(move |progress| {
+            let text = match progress {
+                Progress::Explored { nodes, waiting, .. } => {
+                    format!("{name}: {nodes} abstract states, {waiting} waiting, {refinements} refinements")
+                }
+                Progress::Refined { number, .. } => {
+                    refinements = *number;
+                    format!("{name}: {number} refinements")
+                }
+            };
+            if let Ok(mut status) = shown.lock() {
+                *status = text;
+            }
+        });
+    }
+}
+
+struct Run<'a> {
+    job: &'a Job,
+    runners: Vec<Runner>,
+    /// Stages that wait for a core, fresh or suspended.
+    waiting: VecDeque<usize>,
+    /// Stages that run, with the time when their turn ends at the latest.
+    active: Vec<(usize, Option<Instant>)>,
+    failures: Vec<(usize, Failure)>,
+}
+
+impl Run<'_> {
+    fn coordinate(mut self, results: &Receiver<(usize, Result<Turn, Failure>)>) -> Result<Answer, PortfolioError> {
+        loop {
+            while self.active.len() < self.job.cores.max(1) {
+                let Some(next) = self.waiting.pop_front() else { break };
+                self.start(next);
+            }
+            if self.active.is_empty() {
+                return self.conclude(None);
+            }
+            match results.recv_timeout(TICK) {
+                Ok((at, result)) => {
+                    if let Some(answer) = self.take(at, result) {
+                        self.dismiss(results);
+                        return self.conclude(Some(answer));
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return self.conclude(None),
+            }
+            if self.job.cancel.is_cancelled() || self.job.limits.check().is_err() {
+                self.dismiss(results);
+                return self.conclude(None);
+            }
+            self.watch();
+        }
+    }
+
+    /// Gives a stage its next turn.
+    fn start(&mut self, at: usize) {
+        let runner = &mut self.runners[at];
+        let factor = 1u32.checked_shl(runner.turns).unwrap_or(u32::MAX);
+        // Nobody waits for the last one.
+        let alone = self.waiting.is_empty() && self.active.is_empty() && !runner.stage.once;
+        let turn = runner.stage.turn.filter(|_| !alone).map(|turn| turn.saturating_mul(factor));
+        runner.turns += 1;
+        runner.cancel = CancelToken::new();
+        let order = Order { turn, cancel: runner.cancel.clone() };
+        if runner.orders.send(order).is_err() {
+            self.failures.push((at, Failure::Panic));
+            return;
+        }
+        // The stage looks at its CPU time itself; this is for one that does not come to look.
+        let end = turn.map(|turn| Instant::now() + turn.mul_f64(1.5) + TICK);
+        self.active.push((at, end));
+    }
+
+    /// Takes what a stage says at the end of its turn; returns its position if that is the answer.
+    fn take(&mut self, at: usize, result: Result<Turn, Failure>) -> Option<usize> {
+        self.active.retain(|(active, _)| *active != at);
+        let turn = match result {
+            Ok(turn) => turn,
+            Err(failure) => {
+                self.failures.push((at, failure));
+                return None;
+            }
+        };
+        let verdict = turn.outcome.verdict().clone();
+        let runner = &mut self.runners[at];
+        runner.last = Some(turn);
+        match verdict {
+            Verdict::True | Verdict::False(_) => Some(at),
+            Verdict::Unknown(Reason::Stopped(Stop::Timeout | Stop::Cancelled)) if !runner.stage.once => {
+                self.waiting.push_back(at);
+                None
+            }
+            Verdict::Unknown(_) => {
+                self.release(at);
+                None
+            }
+        }
+    }
+
+    /// Lets a stage's thread end, which gives its memory back.
+    fn release(&mut self, at: usize) {
+        self.runners[at].orders = mpsc::channel().0;
+    }
+
+    /// Ends turns that are over, and gives up stages when memory is scarce.
+    fn watch(&mut self) {
+        let now = Instant::now();
+        for (at, end) in &self.active {
+            if end.is_some_and(|end| now >= end) {
+                self.runners[*at].cancel.cancel();
+            }
+        }
+        let (Some(limit), Some(used)) = (self.job.limits.memory, memory_used()) else { return };
+        if used > limit / 10 * 7 {
+            let suspended = self.waiting.iter().position(|at| self.runners[*at].turns > 0);
+            if let Some(position) = suspended
+                && let Some(at) = self.waiting.remove(position)
+            {
+                self.release(at);
+            }
+        }
+    }
+
+    /// Cancels what still runs and takes the statistics of those that are quick to say them.
+    fn dismiss(&mut self, results: &Receiver<(usize, Result<Turn, Failure>)>) {
+        for (at, _) in &self.active {
+            self.runners[*at].cancel.cancel();
+        }
+        let deadline = Instant::now() + FAREWELL;
+        while !self.active.is_empty() {
+            let Ok((at, result)) = results.recv_timeout(deadline.saturating_duration_since(Instant::now())) else {
+                return;
+            };
+            self.active.retain(|(active, _)| *active != at);
+            if let Ok(turn) = result {
+                self.runners[at].last = Some(turn);
+            }
+        }
+    }
+
+    fn conclude(self, answer: Option<usize>) -> Result<Answer, PortfolioError> {
+        for (_, failure) in &self.failures {
+            if let Failure::Configuration(message) = failure {
+                return Err(PortfolioError::Configuration(message.clone()));
+            }
+        }
+        let panicked = !self.failures.is_empty();
+        let outcome = match answer.and_then(|at| self.runners[at].last.as_ref()) {
+            Some(turn) => turn.outcome.clone(),
+            None if panicked && self.runners.iter().all(|runner| runner.last.is_none()) => {
+                return Err(PortfolioError::Panic);
+            }
+            None => self.unknown(),
+        };
+        let stage = answer.map(|at| self.runners[at].stage.name.clone());
+        let turns = self.runners.into_iter().filter_map(|runner| Some((runner.stage.name, runner.last?))).collect();
+        Ok(Answer { outcome, stage, turns, panicked })
+    }
+
+    /// Nobody found an answer. A construct that is not supported says most, then what the stages say.
+    fn unknown(&self) -> Outcome {
+        let said: Vec<&Turn> = self.runners.iter().filter_map(|runner| runner.last.as_ref()).collect();
+        let reasons = || {
+            said.iter().filter_map(|turn| match turn.outcome.verdict() {
+                Verdict::Unknown(reason) => Some(reason),
+                Verdict::True | Verdict::False(_) => None,
+            })
+        };
+        let unsupported = reasons().find(|reason| matches!(reason, Reason::Unsupported { .. }));
+        let limit = self.job.limits.check().err().or_else(|| self.job.cancel.is_cancelled().then_some(Stop::Cancelled));
+        let reason = match (unsupported, limit) {
+            (Some(reason), _) => reason.clone(),
+            (None, Some(stop)) => Reason::Stopped(stop),
+            (None, None) => reasons().next_back().cloned().unwrap_or(Reason::Stopped(Stop::Cancelled)),
+        };
+        let assumptions = said.iter().flat_map(|turn| turn.outcome.assumptions().to_vec()).collect();
+        Outcome::conclude(Verdict::Unknown(reason), cpa_core::Assurance::full(), assumptions)
+    }
+}
+
+/// The stages of a plan that a program with the given features gets.
+pub fn applicable(plan: &Plan, features: &BTreeSet<crate::features::Feature>) -> Vec<Stage> {
+    plan.stages.iter().filter(|stage| stage.obstacle(features).is_none()).cloned().collect()
+}
