@@ -232,7 +232,11 @@ impl Explorer<'_> {
         state: &State,
         precision: &Precision,
     ) -> Result<Option<(ArgId, Option<State>)>, Stop> {
-        for other in self.exploration.reached().partition(key) {
+        if !self.cpa.merges() {
+            return Ok(None);
+        }
+        // Components with fingerprints do not merge, so they agree only if the reached state covers the new one.
+        for other in self.exploration.reached().greater(self.cpa, key, state) {
             match self.cpa.merge(self.cx, state, self.exploration.arg().state(other), precision)? {
                 Merge::Separate => {}
                 Merge::Contained => return Ok(Some((other, None))),
@@ -244,7 +248,7 @@ impl Explorer<'_> {
 
     /// The most recent reached node that covers the state.
     fn find_cover(&mut self, key: PartitionKey, state: &State) -> Result<Option<ArgId>, Stop> {
-        for other in self.exploration.covering_candidates(key) {
+        for other in self.exploration.covering_states(self.cpa, key, state) {
             if self.cpa.leq(self.cx, state, self.exploration.arg().state(other))? {
                 return Ok(Some(other));
             }

@@ -13,7 +13,7 @@ use cfa::ids::NodeId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::composite::{Precision, State};
-use crate::cpa::{PartitionKey, Rank, Target};
+use crate::cpa::{Fingerprint, PartitionKey, Rank, Target};
 use crate::step::Step;
 
 /// A node of the abstract reachability graph.
@@ -79,6 +79,7 @@ pub(crate) struct Node {
     pub(crate) covered_by: Option<ArgId>,
     pub(crate) covers: BTreeSet<ArgId>,
     pub(crate) key: PartitionKey,
+    pub(crate) fingerprint: Option<Fingerprint>,
     pub(crate) rank: Rank,
     pub(crate) todo: Todo,
     pub(crate) queued: bool,

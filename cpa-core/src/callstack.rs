@@ -165,6 +165,10 @@ impl Cpa for CallstackCpa {
         Ok(lesser == greater)
     }
 
+    fn merges(&self) -> bool {
+        false
+    }
+
     fn partition(&self, state: &Callstack) -> Option<PartitionKey> {
         Some(PartitionKey(state.hash()))
     }

@@ -13,7 +13,7 @@ use cfa::ids::NodeId;
 use rustc_hash::FxHasher;
 
 use crate::ask::Siblings;
-use crate::cpa::{Adjusted, At, Cpa, Merge, PartitionKey, Rank, Strengthened, Target};
+use crate::cpa::{Adjusted, At, Cpa, Fingerprint, Merge, PartitionKey, Rank, Strengthened, Target};
 use crate::cx::{Cx, Stop};
 use crate::erased::{ComponentPrecision, ComponentState, DynPrecision, DynState, ErasedCpa, Handle, Typed};
 use crate::step::Step;
@@ -270,6 +270,32 @@ impl Composite {
         Ok(changed.map_or(Merge::Contained, |states| Merge::Changed(State(states.into()))))
     }
 
+    /// Whether some component may merge.
+    pub fn merges(&self) -> bool {
+        self.components.iter().any(|cpa| cpa.merges())
+    }
+
+    /// The combination of the fingerprints of the components that have some.
+    pub fn fingerprint(&self, state: &State) -> Option<Fingerprint> {
+        let parts = self.components.iter().zip(state.0.iter()).filter_map(|(cpa, state)| cpa.fingerprint(state));
+        parts.reduce(|all, part| Fingerprint {
+            shape: combine(all.shape, part.shape),
+            content: combine(all.content, part.content),
+        })
+    }
+
+    /// The content of those states of the shape of `example` that may be greater or equal to `state`.
+    pub fn project(&self, state: &State, example: &State) -> Option<u64> {
+        let mut content = None;
+        for ((cpa, state), example) in self.components.iter().zip(state.0.iter()).zip(example.0.iter()) {
+            if cpa.fingerprint(example).is_some() {
+                let part = cpa.project(state, example)?;
+                content = Some(content.map_or(part, |all| combine(all, part)));
+            }
+        }
+        content
+    }
+
     /// The precision of a node with precision `old` that takes up `new`, and whether that differs from `old`.
     pub fn join_precision(&self, new: &Precision, old: &Precision) -> (Precision, bool) {
         if new.same(old) {
@@ -348,6 +374,14 @@ impl Composite {
     pub fn truncated(&self) -> Vec<String> {
         self.components.iter().filter_map(|cpa| cpa.truncated()).collect()
     }
+}
+
+/// The hash of two hashes.
+fn combine(first: u64, second: u64) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write_u64(first);
+    hasher.write_u64(second);
+    hasher.finish()
 }
 
 impl fmt::Debug for Composite {

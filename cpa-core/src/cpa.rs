@@ -76,6 +76,15 @@ pub enum Target {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PartitionKey(pub u64);
 
+/// What a state can be looked up by among many: states of one shape cover each other only if their contents are equal too.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Fingerprint {
+    /// A hash of what the state knows something about. There should be few shapes in a partition.
+    pub shape: u64,
+    /// A hash of what it knows.
+    pub content: u64,
+}
+
 /// What the waitlists order by. Components contribute the field they know; the composite takes the maximum of each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Rank {
@@ -131,6 +140,24 @@ pub trait Cpa {
         _precision: &Self::Precision,
     ) -> Result<Merge<Self::State>, Stop> {
         Ok(Merge::Separate)
+    }
+
+    /// Whether [`merge`](Cpa::merge) may answer anything but [`Merge::Separate`]. If no component does, no state is ever
+    /// compared for merging.
+    fn merges(&self) -> bool {
+        true
+    }
+
+    /// What the state can be looked up by. A component gives all of its states a fingerprint or none, and only if it never
+    /// merges. It saves comparing a new state with all reached states of its partition.
+    fn fingerprint(&self, _state: &Self::State) -> Option<Fingerprint> {
+        None
+    }
+
+    /// The content of those states of the shape of `example` that may be greater or equal to `state`; none if no such state
+    /// can be. Only asked of components with fingerprints.
+    fn project(&self, _state: &Self::State, _example: &Self::State) -> Option<u64> {
+        None
     }
 
     /// The precision of a node that was merged from two, or whose precision is refined: `new` is the precision of the

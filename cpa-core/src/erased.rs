@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 
 use crate::ask::{Answer, Ask, Siblings};
-use crate::cpa::{Adjusted, At, Cpa, Merge, PartitionKey, Rank, Strengthened, Target};
+use crate::cpa::{Adjusted, At, Cpa, Fingerprint, Merge, PartitionKey, Rank, Strengthened, Target};
 use crate::cx::{Cx, Stop};
 use crate::step::Step;
 
@@ -42,6 +42,9 @@ pub(crate) trait ErasedCpa {
         reached: &DynState,
         p: &DynPrecision,
     ) -> Result<Merge<DynState>, Stop>;
+    fn merges(&self) -> bool;
+    fn fingerprint(&self, state: &DynState) -> Option<Fingerprint>;
+    fn project(&self, state: &DynState, example: &DynState) -> Option<u64>;
     /// The joined precision, or `None` if it equals the old one.
     fn join_precision(&self, new: &DynPrecision, old: &DynPrecision) -> Option<DynPrecision>;
     fn coverable(&self, state: &DynState) -> bool;
@@ -120,6 +123,18 @@ impl<C: Cpa + 'static> ErasedCpa for Typed<C> {
             Merge::Contained => Merge::Contained,
             Merge::Changed(state) => Merge::Changed(Rc::new(state)),
         })
+    }
+
+    fn merges(&self) -> bool {
+        self.0.merges()
+    }
+
+    fn fingerprint(&self, state: &DynState) -> Option<Fingerprint> {
+        self.0.fingerprint(typed_state::<C>(state))
+    }
+
+    fn project(&self, state: &DynState, example: &DynState) -> Option<u64> {
+        self.0.project(typed_state::<C>(state), typed_state::<C>(example))
     }
 
     fn join_precision(&self, new: &DynPrecision, old: &DynPrecision) -> Option<DynPrecision> {

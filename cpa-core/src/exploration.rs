@@ -164,7 +164,7 @@ impl Exploration {
     ) -> ArgId {
         let id = self.insert(cpa, state, precision, location, parent);
         self.statistics.added += 1;
-        self.reached.insert(self.arg.node(id).key, id);
+        self.make_reached(id);
         self.enqueue(id);
         id
     }
@@ -185,6 +185,11 @@ impl Exploration {
         id
     }
 
+    fn make_reached(&mut self, id: ArgId) {
+        let node = self.arg.node(id);
+        self.reached.insert(node.key, id, node.fingerprint, &node.state);
+    }
+
     fn insert(
         &mut self,
         cpa: &Composite,
@@ -195,6 +200,7 @@ impl Exploration {
     ) -> ArgId {
         let id = self.arg.insert(Node {
             key: cpa.partition(&state),
+            fingerprint: cpa.fingerprint(&state),
             rank: cpa.rank(&state),
             target: cpa.target(&state),
             coverable: cpa.coverable(&state),
@@ -318,20 +324,32 @@ impl Exploration {
     }
 
     fn replace_state(&mut self, cpa: &Composite, id: ArgId, state: State) {
-        let (key, rank) = (cpa.partition(&state), cpa.rank(&state));
+        let (key, rank, fingerprint) = (cpa.partition(&state), cpa.rank(&state), cpa.fingerprint(&state));
         let (target, coverable) = (cpa.target(&state), cpa.coverable(&state));
         let node = self.arg.node_mut(id);
         let old_key = std::mem::replace(&mut node.key, key);
+        let old_fingerprint = std::mem::replace(&mut node.fingerprint, fingerprint);
         (node.state, node.rank, node.target, node.coverable) = (state, rank, target, coverable);
-        if node.covered_by.is_none() && old_key != key {
-            self.reached.remove(old_key, id);
-            self.reached.insert(key, id);
+        if node.covered_by.is_none() && (old_key, old_fingerprint) != (key, fingerprint) {
+            self.reached.remove(old_key, id, old_fingerprint);
+            self.make_reached(id);
         }
     }
 
     /// The nodes whose states may cover a node or a new state with the given key, the most recent first.
     pub(crate) fn covering_candidates(&self, key: PartitionKey) -> impl Iterator<Item = ArgId> + '_ {
         self.reached.partition(key).filter(|&id| self.arg.node(id).coverable)
+    }
+
+    /// The nodes whose states may cover a state with the given key, the most recent first, but for those of which the
+    /// fingerprints say that they do not.
+    pub(crate) fn covering_states<'a>(
+        &'a self,
+        cpa: &Composite,
+        key: PartitionKey,
+        state: &State,
+    ) -> impl Iterator<Item = ArgId> + use<'a> {
+        self.reached.greater(cpa, key, state).filter(|&id| self.arg.node(id).coverable)
     }
 
     /// Looks for a node that covers the given one; `older` restricts the search to nodes made before it.
@@ -346,7 +364,7 @@ impl Exploration {
         if !node.coverable {
             return Ok(None);
         }
-        for candidate in self.covering_candidates(node.key) {
+        for candidate in self.covering_states(cpa, node.key, &node.state) {
             if candidate == id || (older && candidate > id) {
                 continue;
             }
@@ -369,9 +387,9 @@ impl Exploration {
         node.covered_by = Some(by);
         node.todo = Todo::All;
         node.uncovered = false;
-        let key = node.key;
+        let (key, fingerprint) = (node.key, node.fingerprint);
         let inherited = std::mem::take(&mut node.covers);
-        self.reached.remove(key, id);
+        self.reached.remove(key, id, fingerprint);
         for &covered in &inherited {
             // The order is transitive, so whatever this node covered is covered by its coverer.
             self.arg.node_mut(covered).covered_by = Some(by);
@@ -397,8 +415,7 @@ impl Exploration {
         let node = self.arg.node_mut(id);
         node.covered_by = None;
         node.uncovered = true;
-        let key = node.key;
-        self.reached.insert(key, id);
+        self.make_reached(id);
         self.requeue(id);
     }
 
@@ -427,7 +444,7 @@ impl Exploration {
             self.dequeue(id);
             let node = self.arg.take(id);
             match node.covered_by {
-                None => self.reached.remove(node.key, id),
+                None => self.reached.remove(node.key, id, node.fingerprint),
                 Some(by) if !set.contains(&by) => {
                     self.arg.node_mut(by).covers.remove(&id);
                 }

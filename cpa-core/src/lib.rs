@@ -27,7 +27,7 @@ pub use crate::arg::{Arg, ArgId, ArgPath};
 pub use crate::ask::{Answer, Ask, Siblings};
 pub use crate::callstack::{Callstack, CallstackCpa};
 pub use crate::composite::{Composite, Precision, State};
-pub use crate::cpa::{Adjusted, At, Cpa, Merge, PartitionKey, Rank, Strengthened, Target};
+pub use crate::cpa::{Adjusted, At, Cpa, Fingerprint, Merge, PartitionKey, Rank, Strengthened, Target};
 pub use crate::cx::{Budget, CancelToken, Cx, Progress, Stop, Unlimited};
 pub use crate::erased::{ComponentPrecision, ComponentState, Handle};
 pub use crate::exploration::{Applied, Exploration, Remerge, Statistics};

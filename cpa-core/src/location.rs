@@ -120,6 +120,10 @@ impl Cpa for LocationCpa {
         Ok(lesser == greater)
     }
 
+    fn merges(&self) -> bool {
+        false
+    }
+
     fn partition(&self, state: &LocationState) -> Option<PartitionKey> {
         Some(PartitionKey((state.node.index() as u64) << 1 | u64::from(state.unsupported.is_some())))
     }

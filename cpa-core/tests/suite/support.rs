@@ -13,8 +13,8 @@ use cfa::ids::{EdgeId, FuncId, NodeId};
 use cfa::ir::{Body, Edge, Function, Node, Op, Span};
 use cfa::{Options, Program, Source};
 use cpa_core::{
-    Adjusted, Answer, Arg, ArgId, Ask, At, CallstackCpa, Composite, Cpa, Cx, Handle, LocationCpa, Merge, PartitionKey,
-    Step, Stop,
+    Adjusted, Answer, Arg, ArgId, Ask, At, CallstackCpa, Composite, Cpa, Cx, Fingerprint, Handle, LocationCpa, Merge,
+    PartitionKey, Step, Stop,
 };
 
 /// Variables take the values 0 to MODULUS - 1.
@@ -187,6 +187,10 @@ impl Known {
     pub fn leq(&self, greater: &Known) -> bool {
         greater.0.iter().all(|(var, value)| self.0.get(var) == Some(value))
     }
+    /// A bad hash of the values of the variables that `example` knows, so that there are collisions.
+    fn content(&self, example: &Known) -> u64 {
+        example.0.keys().map(|var| u64::from(self.0[var])).sum()
+    }
 }
 
 /// How the toy domain merges.
@@ -295,6 +299,19 @@ impl Cpa for KnownCpa {
                 Merge::Changed(Known(agreed.map(|(&var, &value)| (var, value)).collect()))
             }
         })
+    }
+
+    fn merges(&self) -> bool {
+        matches!(self.mode, Mode::Join | Mode::JoinIfEqual(_))
+    }
+
+    fn fingerprint(&self, state: &Known) -> Option<Fingerprint> {
+        let shape = state.0.keys().fold(0, |shape, &var| shape | 1 << var);
+        (self.mode == Mode::Separate).then(|| Fingerprint { shape, content: state.content(state) })
+    }
+
+    fn project(&self, state: &Known, example: &Known) -> Option<u64> {
+        example.0.keys().all(|var| state.0.contains_key(var)).then(|| state.content(example))
     }
 
     fn partition(&self, state: &Known) -> Option<PartitionKey> {
