@@ -79,4 +79,8 @@ impl Budget for Limits {
             (a, b) => a.or(b),
         }
     }
+
+    fn elapsed(&self) -> Duration {
+        self.start.elapsed()
+    }
 }

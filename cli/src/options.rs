@@ -166,6 +166,12 @@ macro_rules! choice {
 
 choice!(/** The algorithm around the exploration. */ Algorithm {
     /** Counterexample-guided abstraction refinement. */ Cegar = "CEGAR",
+    /** Bounded model checking. */ Bmc = "BMC",
+});
+choice!(/** How the bound of an unrolling grows. */ Adjuster {
+    /** Not at all. */ Static = "STATIC",
+    /** By one. */ Increment = "INCREMENT",
+    /** To twice its value. */ Double = "DOUBLE",
 });
 choice!(/** The waitlist. */ Traversal {
     /** Newest state first. */ Dfs = "DFS",
@@ -255,7 +261,7 @@ options! {
     "analysis.cores" cores: u32 = 0;
     /// The function where the program starts.
     "analysis.entryFunction" entry_function: String = "main".to_string();
-    /// What is run: abstraction refinement.
+    /// What is run: abstraction refinement or bounded model checking.
     "analysis.algorithm" algorithm: Algorithm = Algorithm::Cegar;
     /// The order in which states are explored.
     "analysis.traversal.order" traversal: Traversal = Traversal::Dfs;
@@ -279,6 +285,18 @@ options! {
     "cpa.predicate.bdd" bdd: BddChoice = BddChoice::Oxidd;
     /// The interpolation engines in the order in which they are asked, separated by commas.
     "cpa.predicate.refinement.engines" engines: String = "newton,uniform,spacer,candidates,sp".to_string();
+    /// The bound of an unrolling: how often the body of each loop is run after it was entered, and how many further
+    /// activations of a function there are on the call stack. The first bound, if it grows.
+    "cpa.loopbound.maxLoopIterations" max_iterations: u32 = 1;
+    /// How the bound grows when nothing was found.
+    "cpa.loopbound.maxLoopIterationAdjusterFactory" adjuster: Adjuster = Adjuster::Double;
+    /// The greatest bound; 0 means no limit.
+    "cpa.loopbound.maxLoopIterationsUpperBound" max_iterations_upper: u32 = 0;
+    /// Whether it is checked that no execution is longer than what was unrolled (forward condition). Without, bounded model
+    /// checking proves only programs whose loops end by constants.
+    "bmc.boundingAssertions" bounding_assertions: bool = true;
+    /// Whether the satisfiability of target states is checked.
+    "bmc.checkTargetStates" check_targets: bool = true;
     /// Whether the atoms of interpolants become predicates, not the interpolants as a whole.
     "cpa.predicate.refinement.splitItpAtoms" split_atoms: bool = true;
 }

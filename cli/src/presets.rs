@@ -8,6 +8,8 @@ use crate::options::{Config, OptionError};
 
 /// The presets: name and text.
 const PRESETS: &[(&str, &str)] = &[
+    ("bmc", include_str!("../presets/bmc.toml")),
+    ("bmc-incremental", include_str!("../presets/bmc-incremental.toml")),
     ("default", include_str!("../presets/default.toml")),
     ("predicate", include_str!("../presets/predicate.toml")),
     ("predicate-abelf", include_str!("../presets/predicate-abelf.toml")),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From a configuration to an analysis: the one place where domains, refiners and algorithms meet.
 
+mod bmc;
 mod cegar;
 
 use std::collections::BTreeSet;
@@ -14,6 +15,7 @@ use cpa_predicate::{Encoding, Manager};
 use crate::options::{Algorithm, BddChoice, Config, EncodingChoice};
 use cpa_predicate::region::Library;
 
+pub use bmc::BmcAnalysis;
 pub use cegar::CegarAnalysis;
 
 /// A configured analysis of one program, whatever its algorithm is.
@@ -32,6 +34,7 @@ pub trait Analysis {
 pub fn analysis(program: Rc<Program>, targets: BTreeSet<NodeId>, config: &Config) -> Result<Box<dyn Analysis>, String> {
     Ok(match config.algorithm {
         Algorithm::Cegar => Box::new(CegarAnalysis::new(program, targets, config)?),
+        Algorithm::Bmc => Box::new(BmcAnalysis::new(program, targets, config)?),
     })
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The call-stack analysis: a function returns to where it was called (*A Unifying View*, section 2.2.3).
 //!
-//! The other domains have one instance of each local variable, so a function that calls itself, directly or not, is
-//! reported as not supported.
+//! Most other domains have one instance of each local variable, so a function that calls itself, directly or not, is
+//! reported as not supported unless the analysis is told to follow recursion.
 
 use std::fmt;
 use std::hash::Hasher;
@@ -108,12 +108,26 @@ impl fmt::Debug for Callstack {
 /// The call-stack analysis.
 pub struct CallstackCpa {
     program: Rc<Program>,
+    recursion: bool,
 }
 
 impl CallstackCpa {
     /// Follows the calls of `program`.
     pub fn new(program: Rc<Program>) -> Self {
-        Self { program }
+        Self { program, recursion: false }
+    }
+
+    /// The same analysis, but recursive calls are followed, to any depth. Right where all other domains tell activations
+    /// of a function apart and something else bounds the depth.
+    #[must_use]
+    pub fn following_recursion(mut self) -> Self {
+        self.recursion = true;
+        self
+    }
+
+    /// The state below the given calls, the outermost first.
+    pub fn below(&self, calls: &[EdgeId]) -> Callstack {
+        calls.iter().fold(Callstack { top: None, recursion: None }, |stack, &call| self.enter(&stack, call))
     }
 
     fn enter(&self, stack: &Callstack, call: EdgeId) -> Callstack {
@@ -122,6 +136,9 @@ impl CallstackCpa {
         };
         let name = &self.program.funcs[callee.index()].name;
         let mut entered = stack.push(call, callee, name);
+        if self.recursion {
+            return entered;
+        }
         if callee == self.program.main || stack.frames().any(|frame| frame.func == callee) {
             entered.recursion = Some((call, format!("recursion of '{name}'").into()));
         }
@@ -179,6 +196,6 @@ impl Cpa for CallstackCpa {
     }
 
     fn rank(&self, state: &Callstack) -> Rank {
-        Rank { depth: state.depth(), rpo: 0 }
+        Rank { depth: state.depth(), ..Rank::default() }
     }
 }

@@ -367,7 +367,11 @@ impl Composite {
     /// What the waitlists order by.
     pub fn rank(&self, state: &State) -> Rank {
         let ranks = self.components.iter().zip(state.0.iter()).map(|(cpa, state)| cpa.rank(state));
-        ranks.fold(Rank::default(), |sum, rank| Rank { depth: sum.depth.max(rank.depth), rpo: sum.rpo.max(rank.rpo) })
+        ranks.fold(Rank::default(), |sum, rank| Rank {
+            depth: sum.depth.max(rank.depth),
+            rpo: sum.rpo.max(rank.rpo),
+            position: sum.position.max(rank.position),
+        })
     }
 
     /// Why components left out concrete states so far.

@@ -6,6 +6,7 @@
 //! memoization are left out.
 
 use std::fmt::{Debug, Display};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use cfa::ids::{EdgeId, NodeId};
@@ -86,12 +87,14 @@ pub struct Fingerprint {
 }
 
 /// What the waitlists order by. Components contribute the field they know; the composite takes the maximum of each.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Rank {
     /// Number of functions on the call stack.
     pub depth: u32,
     /// Position of the location in the reverse post-order of its function.
     pub rpo: u32,
+    /// Place in an unrolled program, if some component unrolls it.
+    pub position: Option<Rc<[u32]>>,
 }
 
 /// A configurable program analysis. States are immutable values and cheap to clone (reference counters inside).

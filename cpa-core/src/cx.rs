@@ -36,6 +36,10 @@ pub trait Budget {
     fn check(&self) -> Result<(), Stop>;
     /// The time that is left, if it is limited.
     fn remaining(&self) -> Option<Duration>;
+    /// The wall time since the run began, for statistics; zero if nobody measures.
+    fn elapsed(&self) -> Duration {
+        Duration::ZERO
+    }
 }
 
 /// A budget without limits, for tests and nested runs that are limited from outside.
@@ -133,6 +137,11 @@ impl Cx {
     /// The time that is left, if it is limited.
     pub fn remaining(&self) -> Option<Duration> {
         self.budget.remaining()
+    }
+
+    /// The wall time since the run began, for statistics; zero if nobody measures.
+    pub fn elapsed(&self) -> Duration {
+        self.budget.elapsed()
     }
 
     /// The token that cancels this run.

@@ -15,7 +15,7 @@ use crate::arg::{Arg, ArgId, Node, Todo};
 use crate::composite::{Composite, Precision, State};
 use crate::cpa::PartitionKey;
 use crate::cx::{Cx, Stop};
-use crate::erased::ComponentPrecision;
+use crate::erased::{ComponentPrecision, ComponentState};
 use crate::reached::Reached;
 use crate::refine::{Cut, Strengthening};
 use crate::step::Step;
@@ -144,6 +144,16 @@ impl Exploration {
         Ok(())
     }
 
+    /// Explores again from a node that was not left because of a precision that has changed. Its state may change such that
+    /// it stands for the same but is in another partition.
+    pub fn reopen(&mut self, cpa: &Composite, id: ArgId, state: &ComponentState, precision: &ComponentPrecision) {
+        let reopened = self.arg.state(id).with(state);
+        let (refined, _) = cpa.refine_precision(std::slice::from_ref(precision), self.arg.precision(id));
+        self.arg.node_mut(id).precision = refined;
+        self.replace_state(cpa, id, reopened);
+        self.requeue(id);
+    }
+
     /// Starts from a given state instead of the program's entry, for nested analyses. The exploration must be new.
     pub fn start_at(&mut self, cpa: &Composite, state: State, precision: Precision, location: NodeId) -> ArgId {
         assert!(self.arg.root().is_none(), "an exploration is started once");
@@ -226,7 +236,7 @@ impl Exploration {
         let node = self.arg.node_mut(id);
         if !node.queued {
             node.queued = true;
-            let rank = node.rank;
+            let rank = node.rank.clone();
             self.waitlist.push(id, rank);
             self.waiting += 1;
             self.statistics.max_waiting = self.statistics.max_waiting.max(self.waiting);

@@ -136,6 +136,6 @@ impl Cpa for LocationCpa {
     }
 
     fn rank(&self, state: &LocationState) -> Rank {
-        Rank { depth: 0, rpo: self.program.nodes[state.node.index()].rpo }
+        Rank { rpo: self.program.nodes[state.node.index()].rpo, ..Rank::default() }
     }
 }

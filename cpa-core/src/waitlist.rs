@@ -7,6 +7,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::rc::Rc;
 
 use crate::arg::ArgId;
 use crate::cpa::Rank;
@@ -76,6 +77,27 @@ impl Waitlist for ReversePostOrder {
     }
 }
 
+/// A place in the unrolled program, if it is unrolled.
+type Place = Option<Rc<[u32]>>;
+
+/// The place in the unrolled program: the smallest position is next, so that everything that can meet at a location has met
+/// before the location is left, also behind loops and calls; among several the newest node.
+#[derive(Clone, Debug, Default)]
+pub struct Unrolled {
+    heap: BinaryHeap<(Reverse<Place>, u64, ArgId)>,
+    pushed: u64,
+}
+
+impl Waitlist for Unrolled {
+    fn push(&mut self, id: ArgId, rank: Rank) {
+        self.heap.push((Reverse(rank.position), self.pushed, id));
+        self.pushed += 1;
+    }
+    fn pop(&mut self) -> Option<ArgId> {
+        self.heap.pop().map(|(_, _, id)| id)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,7 +105,7 @@ mod tests {
     /// Nodes a0 to a4 with (depth, rpo) in the order they come out.
     fn order(mut waitlist: impl Waitlist) -> Vec<usize> {
         for (index, (depth, rpo)) in [(0, 5), (1, 7), (0, 2), (1, 9), (0, 2)].into_iter().enumerate() {
-            waitlist.push(ArgId::new(index), Rank { depth, rpo });
+            waitlist.push(ArgId::new(index), Rank { depth, rpo, position: None });
         }
         std::iter::from_fn(|| waitlist.pop()).map(ArgId::index).collect()
     }

@@ -54,6 +54,11 @@ impl PredicateState {
         &self.tracked
     }
 
+    /// The path formula since the start of the block.
+    pub fn path(&self) -> &PathFormula {
+        &self.path
+    }
+
     /// The longest path of the block so far, in edges.
     pub fn length(&self) -> u32 {
         self.length
@@ -120,20 +125,12 @@ impl Cpa for PredicateCpa {
         step: Step,
         _precision: &Precision,
     ) -> Result<Vec<PredicateState>, Stop> {
-        let manager = &mut *self.manager.borrow_mut();
-        let statements = manager
-            .encoder
-            .statements(&mut manager.terms, step)
-            .map_err(|inexact| Stop::Internal(format!("the program was checked before: {inexact}")))?;
-        let mut path = Rc::clone(&state.path);
-        for statement in &statements {
-            path = Rc::new(path.post(&mut manager.terms, statement));
-        }
+        let path = self.manager.borrow_mut().follow(&state.path, step)?;
         if path.pc == Terms::fls() {
             return Ok(Vec::new());
         }
         let length = state.length + 1;
-        Ok(vec![PredicateState { path, length, abstraction: false, ..state.clone() }])
+        Ok(vec![PredicateState { path: Rc::new(path), length, abstraction: false, ..state.clone() }])
     }
 
     fn leq(&mut self, _cx: &mut Cx, left: &PredicateState, right: &PredicateState) -> Result<bool, Stop> {

@@ -5,8 +5,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use cfa::Program;
-use cpa_core::{Cx, Stop};
+use cpa_core::{Cx, Step, Stop};
 use rustc_hash::FxHashMap;
+use smt::path::PathFormula;
 use smt::solver::{Limits, Solver, Z3Config, Z3Solver};
 use smt::{TermId, Terms};
 
@@ -84,6 +85,19 @@ impl Manager {
     /// Counters of the solver behind the abstractions.
     pub fn solver_stats(&self) -> smt::solver::SolverStats {
         self.solver.stats()
+    }
+
+    /// The formula of the paths of `path` followed by a step.
+    pub fn follow(&mut self, path: &PathFormula, step: Step) -> Result<PathFormula, Stop> {
+        let statements = self
+            .encoder
+            .statements(&mut self.terms, step)
+            .map_err(|inexact| Stop::Internal(format!("the program was checked before: {inexact}")))?;
+        let mut path = path.clone();
+        for statement in &statements {
+            path.apply(&mut self.terms, statement);
+        }
+        Ok(path)
     }
 
     /// Whether one region is a subset of another.

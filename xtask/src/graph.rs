@@ -17,7 +17,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("cpa-octagon", &["cfa", "cpa-core"]),
     ("algo-cegar", &["cfa", "cpa-core"]),
     ("algo-bam", &["cfa", "cpa-core"]),
-    ("algo-bmc", &["cfa", "smt", "cpa-core", "cpa-predicate"]),
+    ("algo-bmc", &["cfa", "smt", "cpa-core", "cpa-predicate", "algo-cegar"]),
     ("algo-kind", &["cfa", "smt", "cpa-core", "cpa-predicate", "algo-bmc"]),
     ("loopabs", &["cfa", "cpa-core"]),
     ("report", &["cfa", "cpa-core"]),

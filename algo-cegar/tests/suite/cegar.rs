@@ -8,8 +8,8 @@ use std::rc::Rc;
 use algo_cegar::{Believed, Cegar, CexCheck, Chain};
 use cfa::Program;
 use cpa_core::{
-    Arg, ArgId, Assurance, Bfs, Budget, CancelToken, Counterexample, Cut, Cx, Dfs, Exploration, Handle, LoopBoundCpa,
-    Progress, Reason, Refinement, Refiner, Remerge, ReversePostOrder, Stop, Strengthening, Verdict,
+    Arg, ArgId, Assurance, Bfs, Budget, CancelToken, Counterexample, Counting, Cut, Cx, Dfs, Exploration, Handle,
+    LoopBoundCpa, Progress, Reason, Refinement, Refiner, Remerge, ReversePostOrder, Stop, Strengthening, Verdict,
 };
 use expect_test::expect;
 
@@ -216,7 +216,7 @@ fn a_bound_that_was_reached_makes_a_proof_unknown() {
     let toys = builder.build();
     let verdict = |k| {
         let mut setup = setup(&toys, Mode::Separate, 1, &[3]);
-        setup.cpa.add(LoopBoundCpa::new(Rc::clone(&toys.program), BTreeSet::from([n(1)]), k));
+        setup.cpa.add(LoopBoundCpa::new(Rc::clone(&toys.program), Counting::Iterations, k));
         let refiner = toy_refiner(&setup, 1);
         let exploration = Exploration::new(Box::new(ReversePostOrder::callstack_first()), Remerge::Prune);
         let mut cegar = Cegar::new(setup.cpa, exploration, refiner);

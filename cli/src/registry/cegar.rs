@@ -37,6 +37,7 @@ impl CegarAnalysis {
             at_loops: config.blk_at_loops,
             at_functions: config.blk_at_functions,
             threshold: config.blk_threshold,
+            ..BlockOptions::LOOPS
         };
         let operator = BlockOperator::new(block, program.loops.heads.clone());
         let mut composite = Composite::new(Rc::clone(&program));

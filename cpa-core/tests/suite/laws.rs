@@ -8,8 +8,8 @@ use std::rc::Rc;
 use cfa::ExprId;
 use cpa_core::algorithm::never;
 use cpa_core::{
-    At, CallstackCpa, Composite, Cpa, Cx, Dfs, Exploration, LocationCpa, LoopBoundCpa, Merge, Precision, Remerge,
-    ReversePostOrder, Siblings, State, Status, Step, Stop, Strengthened, Target, run,
+    At, CallstackCpa, Composite, Counting, Cpa, Cx, Dfs, Exploration, LocationCpa, LoopBoundCpa, Merge, Precision,
+    Remerge, ReversePostOrder, Siblings, State, Status, Step, Stop, Strengthened, Target, run,
 };
 use expect_test::expect;
 
@@ -71,7 +71,7 @@ fn orders_of_location_callstack_and_loop_bound() {
     ];
     check_order(&mut LocationCpa::new(Rc::clone(&toys.program), BTreeSet::new()), &steps);
     check_order(&mut CallstackCpa::new(Rc::clone(&toys.program)), &steps);
-    check_order(&mut LoopBoundCpa::new(Rc::clone(&toys.program), BTreeSet::from([n(4), n(5)]), 3), &steps);
+    check_order(&mut LoopBoundCpa::new(Rc::clone(&toys.program), Counting::Iterations, 3), &steps);
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn the_loop_bound_counts_visits_of_loop_heads() {
     builder.edge(1, 3, Toy::Skip);
     let toys = builder.build();
     let mut setup = setup(&toys, Mode::Separate, 1, &[]);
-    let handle = setup.cpa.add(LoopBoundCpa::new(Rc::clone(&toys.program), BTreeSet::from([n(1)]), 1));
+    let handle = setup.cpa.add(LoopBoundCpa::new(Rc::clone(&toys.program), Counting::Iterations, 1));
     let mut exploration = Exploration::new(Box::new(Dfs::default()), Remerge::Prune);
     run(&mut Cx::unlimited(), &mut setup.cpa, &mut exploration, &mut never, None).unwrap();
     // As in Fig. 5 of the paper: the state with counter 1 is the last one for k = 1.
@@ -157,11 +157,11 @@ fn the_loop_bound_counts_visits_of_loop_heads() {
         a0 n0: n0 | v0=0, e0 -> a1
         a1 n1: n1 | v0=0 | n1:0, e1 -> a2, e3 -> a3
         a2 n2: n2 | v0=0 | n1:0, e2 -> a4
-        a3 n3: n3 | v0=0 | n1:0
+        a3 n3: n3 | v0=0
         a4 n1: n1 | v0=0 | n1:1
     "#]]
     .assert_eq(&exploration.arg().dump());
-    assert!(exploration.arg().state(a(4)).get(handle).at_bound(1));
+    assert!(exploration.arg().state(a(4)).get(handle).at_bound(1, Counting::Iterations));
     assert_eq!(exploration.arg().state(a(0)).get(handle).get(n(1)), None);
     assert_eq!(setup.cpa.truncated(), ["loops were unrolled at most 1 times"]);
     setup.cpa.cpa_mut(handle).set_bound(2);

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Bounded model checking: the example of the literature, and small programs with known verdicts.
+
+use std::rc::Rc;
+
+use cfa::{MachineModel, Options, Property, Source};
+use cli::options::Config;
+use cli::presets::apply_preset;
+use cli::registry::{Analysis, BmcAnalysis};
+use cpa_core::{Cx, Verdict};
+
+/// Beyer, Dangl, Wendler, *A Unifying View on SMT-Based Software Verification*, figure 2.
+const UNIFYING_VIEW: &str = "
+int main(void) {
+  int x = 0;
+  int y = 0;
+  while (x < 2) {
+    x++;
+    y++;
+    if (x != y) {
+      ERROR: return 1;
+    }
+  }
+  return 0;
+}
+";
+
+const HEADER: &str = "
+extern int __VERIFIER_nondet_int(void);
+extern void abort(void);
+void reach_error(void) { abort(); }
+";
+
+fn analysis(text: &str, preset: &str, options: &[(&str, &str)]) -> BmcAnalysis {
+    let source = Source { name: "example.c".into(), text: text.into() };
+    let program = cfa::load(&[source], &Options { machine: MachineModel::Ilp32, entry: "main".into() }).unwrap();
+    let targets = program.targets(&Property::default_errors());
+    let mut config = Config::default();
+    apply_preset(&mut config, preset).unwrap();
+    for (key, value) in options {
+        config.set(key, value).unwrap();
+    }
+    BmcAnalysis::new(Rc::new(program), targets, &config).unwrap()
+}
+
+fn verdict(body: &str, options: &[(&str, &str)]) -> Verdict {
+    analysis(&format!("{HEADER}{body}"), "bmc-incremental", options).run(&mut Cx::unlimited()).verdict().clone()
+}
+
+#[test]
+fn example_6_has_the_graph_of_figure_5() {
+    let one = [("cpa.loopbound.maxLoopIterations", "1")];
+    for encoding in ["bitvector", "integer"] {
+        let options = [one[0], ("cpa.predicate.encoding", encoding)];
+        let mut run = analysis(UNIFYING_VIEW, "bmc", &options);
+        let outcome = run.run(&mut Cx::unlimited());
+        assert!(matches!(outcome.verdict(), Verdict::Unknown(_)), "k = 1 is not enough: {}", outcome.verdict());
+        let unrolling = run.bmc().unrolling();
+        // The target state of the figure has an unsatisfiable formula; here that folds to false, so there is no such state.
+        assert_eq!(unrolling.violations(), []);
+        let [last] = unrolling.frontier() else { panic!("{}", unrolling.arg().dump()) };
+        assert_eq!(run.manager().terms.display(unrolling.condition(*last)).to_string(), "true", "e10 is reachable");
+        assert!(unrolling.arg().state(*last).to_string().contains(":1"), "{}", unrolling.arg().state(*last));
+        assert!(unrolling.arg().children(*last).is_empty());
+        let branching = unrolling.arg().ids().filter(|&id| unrolling.arg().children(id).len() > 1).count();
+        assert_eq!(branching, 0, "{}", unrolling.arg().dump());
+    }
+    let mut run = analysis(UNIFYING_VIEW, "bmc", &[("cpa.loopbound.maxLoopIterations", "3")]);
+    assert_eq!(*run.run(&mut Cx::unlimited()).verdict(), Verdict::True, "with k = 3 the forward condition holds");
+}
+
+#[test]
+fn raising_the_bound_explores_nothing_twice() {
+    let text = format!(
+        "{HEADER}int main(void) {{ int n = __VERIFIER_nondet_int(), s = 0;
+        for (int i = 0; i < n && i < 50; i++) {{ if (__VERIFIER_nondet_int()) s++; }}
+        for (int j = 0; j < s; j++) {{ if (j == 50) reach_error(); }} return 0; }}"
+    );
+    let mut run = analysis(&text, "bmc-incremental", &[]);
+    assert_eq!(*run.run(&mut Cx::unlimited()).verdict(), Verdict::True);
+    let statistics = run.bmc().unrolling().exploration().statistics();
+    assert_eq!(statistics.removed, 0, "merges come before successors: {statistics:?}");
+}
+
+#[test]
+fn bugs_behind_several_loops_and_calls_are_found() {
+    let found = verdict(
+        "int sum(int n) { int s = 0; for (int j = 0; j < n; j++) s += j; return s; }
+        int main(void) {
+          int n = __VERIFIER_nondet_int(), t = 0;
+          for (int i = 0; i < n; i++) t += sum(i);
+          for (int i = 0; i < n; i++) if (t == 20 && i == 4) reach_error();
+          return 0; }",
+        &[],
+    );
+    let Verdict::False(run) = found else { panic!("{found}") };
+    assert!(run.inputs.iter().any(|&(_, value)| value == 6), "{:?}", run.inputs);
+}
+
+#[test]
+fn constant_loops_end_by_themselves() {
+    let text = "int main(void) { int s = 0; for (int i = 0; i < 300; i++) for (int j = 0; j < 3; j++) s++;
+        if (s != 900) reach_error(); return 0; }";
+    assert_eq!(verdict(text, &[]), Verdict::True);
+    assert_eq!(verdict(text, &[("bmc.boundingAssertions", "false")]), Verdict::True, "no query is needed");
+}
+
+#[test]
+fn what_is_not_known_is_not_proved() {
+    let endless = "int main(void) { int i = 0; while (1) { i++; if (i == 0) reach_error(); } return 0; }";
+    let few = ("cpa.loopbound.maxLoopIterationsUpperBound", "4");
+    assert!(matches!(verdict(endless, &[few]), Verdict::Unknown(_)));
+    let harmless = "int main(void) { if (__VERIFIER_nondet_int() == 5) reach_error(); return 0; }";
+    assert!(matches!(verdict(harmless, &[("bmc.checkTargetStates", "false")]), Verdict::Unknown(_)));
+    let opaque = "struct s; int get(struct s *p); struct s *p;
+        int main(void) { if (get(p)) reach_error(); return 0; }";
+    assert!(!matches!(verdict(opaque, &[]), Verdict::True));
+}
