@@ -6,7 +6,7 @@
 //! may be read that was not written before (globals are initialised by edges, other variables by havoc edges).
 
 use cfa::eval::{Undefined, eval};
-use cfa::ir::{Edge, Op};
+use cfa::ir::{Edge, HavocOrigin, Op};
 use cfa::{EdgeId, ExprId, FuncId, NodeId, Program, VarId};
 use cpa_core::{Counterexample, Step};
 use rustc_hash::FxHashMap;
@@ -155,6 +155,9 @@ impl Run<'_> {
             (Step::Edge(_), Op::Assign { var, value }) => {
                 let value = self.eval(edge, *value)?;
                 self.write(edge, *var, value)?;
+            }
+            (Step::Edge(_), Op::Havoc { origin: HavocOrigin::Unmodelled { what }, .. }) => {
+                return Err(Disbelief::Unsupported { construct: what.to_string(), place: self.place(edge) });
             }
             (Step::Edge(_), Op::Havoc { var, .. }) => {
                 let value = self.input(edge, index, *var)?;

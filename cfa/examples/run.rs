@@ -147,7 +147,7 @@ impl<'p> Run<'p> {
                             let value = self.next();
                             if function.ends_with("ool") { value & 1 } else { value }
                         }
-                        HavocOrigin::Uninitialised => 0,
+                        HavocOrigin::Uninitialised | HavocOrigin::Unmodelled { .. } => 0,
                     };
                     self.set(*var, program.var(*var).ty.wrap(i128::from(value)));
                 }

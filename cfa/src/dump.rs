@@ -3,6 +3,7 @@
 
 use std::fmt::{self, Write as _};
 
+use crate::floats;
 use crate::ids::{EdgeId, ExprId, FuncId};
 use crate::ir::{AllocKind, BinOp, CmpOp, ExprKind, FloatFn, FloatOp, FloatTy, HavocOrigin, IntTy, Op, UnOp};
 use crate::program::Program;
@@ -20,9 +21,17 @@ impl Program {
         match op {
             Op::Skip => "skip".to_owned(),
             Op::Assume { cond, truth } => format!("[{}]", self.display_cond(*cond, *truth)),
+            Op::Assign { var, value } if self.var(*var).float.is_some() => {
+                let mut out = format!("{} = ", self.var(*var).name);
+                self.write_number(&mut out, self.var(*var).float, *value);
+                out
+            }
             Op::Assign { var, value } => format!("{} = {}", self.var(*var).name, self.display_expr(*value)),
             Op::Havoc { var, origin: HavocOrigin::Nondet { function } } => {
                 format!("{} = {function}()", self.var(*var).name)
+            }
+            Op::Havoc { var, origin: HavocOrigin::Unmodelled { what } } => {
+                format!("{} = ? ({what})", self.var(*var).name)
             }
             Op::Havoc { var, origin: HavocOrigin::Uninitialised } => format!("{} = ?", self.var(*var).name),
             Op::Call { callee, args, result } => {
@@ -83,6 +92,11 @@ impl Program {
                 self.write_expr(&mut out, a, level);
                 let _ = write!(out, " {op} ");
                 self.write_expr(&mut out, b, level + 1);
+                out
+            }
+            ExprKind::FloatCmp(..) => {
+                let mut out = if truth { String::new() } else { "!".to_owned() };
+                self.write_expr(&mut out, cond, 14);
                 out
             }
             _ => {
@@ -147,7 +161,7 @@ impl Program {
                     FloatOp::Mul => "mul",
                     FloatOp::Div => "div",
                 };
-                self.write_function(out, &format!("{name}{}", suffix(ty)), &[a, b]);
+                self.write_function(out, &format!("{name}{}", suffix(ty)), Some(ty), &[a, b]);
             }
             ExprKind::FloatFn(function, ty, a) => {
                 let name = match function {
@@ -158,7 +172,7 @@ impl Program {
                     FloatFn::Round => "round",
                     FloatFn::RoundEven => "roundeven",
                 };
-                self.write_function(out, &format!("{name}{}", suffix(ty)), &[a]);
+                self.write_function(out, &format!("{name}{}", suffix(ty)), Some(ty), &[a]);
             }
             ExprKind::FloatCmp(op, ty, a, b) => {
                 let name = match op {
@@ -167,14 +181,14 @@ impl Program {
                     CmpOp::Lt => "lt",
                     CmpOp::Le => "le",
                 };
-                self.write_function(out, &format!("{name}{}", suffix(ty)), &[a, b]);
+                self.write_function(out, &format!("{name}{}", suffix(ty)), Some(ty), &[a, b]);
             }
-            ExprKind::FloatFromInt(to, a) => self.write_function(out, &format!("to{}", suffix(to)), &[a]),
+            ExprKind::FloatFromInt(to, a) => self.write_function(out, &format!("to{}", suffix(to)), None, &[a]),
             ExprKind::FloatToInt(from, a) => {
-                self.write_function(out, &format!("{}from{}", expr.ty, suffix(from)), &[a]);
+                self.write_function(out, &format!("({})from{}", expr.ty, suffix(from)), Some(from), &[a]);
             }
             ExprKind::FloatToFloat(from, a) => {
-                self.write_function(out, &format!("to{}", suffix(from.other())), &[a]);
+                self.write_function(out, &format!("to{}", suffix(from.other())), Some(from), &[a]);
             }
         }
         if level < outer {
@@ -182,16 +196,24 @@ impl Program {
         }
     }
 
-    fn write_function(&self, out: &mut String, name: &str, args: &[ExprId]) {
+    fn write_function(&self, out: &mut String, name: &str, of: Option<FloatTy>, args: &[ExprId]) {
         out.push_str(name);
         out.push('(');
         for (at, arg) in args.iter().enumerate() {
             if at > 0 {
                 out.push_str(", ");
             }
-            self.write_expr(out, *arg, 0);
+            self.write_number(out, of, *arg);
         }
         out.push(')');
+    }
+
+    /// An expression; a constant that holds a floating-point number as that number.
+    fn write_number(&self, out: &mut String, of: Option<FloatTy>, expr: ExprId) {
+        match (of, self.exprs.as_const(expr)) {
+            (Some(ty), Some(bits)) => out.push_str(&floats::decimal(ty, bits)),
+            _ => self.write_expr(out, expr, 0),
+        }
     }
 
     fn write_infix(&self, out: &mut String, op: &str, level: u32, a: ExprId, b: ExprId) {

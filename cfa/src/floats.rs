@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Floating-point arithmetic on bit patterns, by the arithmetic of the host, which is that of IEEE 754: Rust guarantees
-//! it for all operations used here, except for the bits of results that are not numbers; those are made canonical.
+//! it for all operations used here, except for the bits of results that are not numbers; those are made canonical. Also the
+//! notation of numbers.
 
 use crate::eval::Undefined;
 use crate::ir::{CmpOp, FloatFn, FloatOp, FloatTy, IntTy};
@@ -110,5 +111,60 @@ pub fn convert(from: FloatTy, bits: i128) -> i128 {
     match from {
         FloatTy::F32 => from_double(f64::from(single(bits))),
         FloatTy::F64 => from_single(double(bits) as f32),
+    }
+}
+
+/// A number as in C's decimal notation, with as many digits as tell it from all others; `inf`, `nan`.
+pub fn decimal(ty: FloatTy, bits: i128) -> String {
+    let text = match ty {
+        FloatTy::F32 => format!("{:?}", single(bits)),
+        FloatTy::F64 => format!("{:?}", double(bits)),
+    };
+    text.to_lowercase()
+}
+
+/// A number as in C's hexadecimal notation, which is exact: `0x1.8p+1`; `inf`, and `nan` with all bits.
+pub fn hexadecimal(ty: FloatTy, bits: i128) -> String {
+    // Every single is a double; the bits of what is not a number are shown as they are.
+    let wide = if ty == FloatTy::F32 { f64::from(single(bits)) } else { double(bits) };
+    let sign = if wide.is_sign_negative() { "-" } else { "" };
+    if wide.is_nan() {
+        return format!("nan({bits:#x})");
+    }
+    if wide.is_infinite() {
+        return format!("{sign}inf");
+    }
+    let raw = wide.to_bits();
+    let (field, fraction) = (raw >> 52 & 0x7ff, raw & ((1 << 52) - 1));
+    let digits = format!("{fraction:013x}");
+    let digits = digits.trim_end_matches('0');
+    let point = if digits.is_empty() { "" } else { "." };
+    let exponent = match (field, fraction) {
+        (0, 0) => return format!("{sign}0x0p+0"),
+        (0, _) => -1022,
+        (field, _) => i64::try_from(field).expect("eleven bits") - 1023,
+    };
+    format!("{sign}0x{}{point}{digits}p{exponent:+}", u32::from(field != 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_shown_exactly() {
+        let table = [
+            (FloatTy::F64, 1.5f64.to_bits(), "1.5", "0x1.8p+0"),
+            (FloatTy::F64, (-0.0f64).to_bits(), "-0.0", "-0x0p+0"),
+            (FloatTy::F64, 1e300f64.to_bits(), "1e300", "0x1.7e43c8800759cp+996"),
+            (FloatTy::F64, 1, "5e-324", "0x0.0000000000001p-1022"),
+            (FloatTy::F64, f64::NEG_INFINITY.to_bits(), "-inf", "-inf"),
+            (FloatTy::F32, 0.1f32.to_bits().into(), "0.1", "0x1.99999ap-4"),
+            (FloatTy::F32, 0x7fc0_0000, "nan", "nan(0x7fc00000)"),
+        ];
+        for (ty, bits, text, exact) in table {
+            assert_eq!(decimal(ty, bits.into()), text);
+            assert_eq!(hexadecimal(ty, bits.into()), exact);
+        }
     }
 }

@@ -203,6 +203,12 @@ pub enum HavocOrigin {
     },
     /// A variable without initialiser, or a function that ends without returning a value.
     Uninitialised,
+    /// A value that is determined, but not modelled, such as a sine. Any value covers it, so proofs hold; an execution
+    /// that chooses one need not exist, so a counterexample must not depend on it.
+    Unmodelled {
+        /// What gives the value: "result of 'sin'".
+        what: Arc<str>,
+    },
 }
 
 /// What a new object is made for.

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Values and types of number and character constants, C11 6.4.4.
 
-use crate::ir::IntTy;
+use crate::ir::{FloatTy, IntTy};
 use crate::types::{MachineModel, Type, int};
 
-/// A number constant: an integer with its type, or a floating-point number. None if it is neither.
+/// A number constant: an integer with its type, or a floating-point number with its bits, which a `long double` does not
+/// have. None if it is neither.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Number {
     Int(i128, IntTy),
-    Float(Type),
+    Float(Option<i128>, Type),
 }
 
 pub(crate) fn number(text: &str, machine: MachineModel) -> Option<Number> {
@@ -22,7 +23,7 @@ pub(crate) fn number(text: &str, machine: MachineModel) -> Option<Number> {
     };
     let is_float = digits.contains('.') || digits.contains(if radix == 16 { 'p' } else { 'e' });
     if is_float {
-        return float(digits, machine);
+        return float(digits, radix == 16, machine);
     }
     let end = digits.find(|c: char| !c.is_digit(radix)).unwrap_or(digits.len());
     let (digits, suffix) = digits.split_at(end);
@@ -59,16 +60,77 @@ pub(crate) fn number(text: &str, machine: MachineModel) -> Option<Number> {
     None
 }
 
-fn float(digits: &str, machine: MachineModel) -> Option<Number> {
+fn float(digits: &str, hex: bool, machine: MachineModel) -> Option<Number> {
     let body = digits.trim_end_matches(['f', 'l']);
-    let suffix = &digits[body.len()..];
-    let ty = match suffix {
-        "f" => Type::Float(4, 4),
-        _ if machine == MachineModel::Ilp32 => Type::Float(if suffix == "l" { 12 } else { 8 }, 4),
+    let ty = match &digits[body.len()..] {
+        "f" => Type::of_format(FloatTy::F32, machine),
+        "" => Type::of_format(FloatTy::F64, machine),
+        "l" if machine == MachineModel::Ilp32 => Type::Float(12, 4),
         "l" => Type::Float(16, 16),
-        _ => Type::Float(8, 8),
+        _ => return None,
     };
-    Some(Number::Float(ty))
+    let format = ty.format();
+    let rounded = format.unwrap_or(FloatTy::F64);
+    let bits = match (hex, rounded) {
+        (true, format) => hex_float(body, format)?,
+        (false, FloatTy::F32) => i128::from(decimal(body)?.parse::<f32>().ok()?.to_bits()),
+        (false, FloatTy::F64) => i128::from(decimal(body)?.parse::<f64>().ok()?.to_bits()),
+    };
+    Some(Number::Float(format.map(|_| bits), ty))
+}
+
+/// The text if it has digits only where C has them; Rust reads more, such as `inf`.
+fn decimal(text: &str) -> Option<&str> {
+    let plain = text.bytes().all(|c| c.is_ascii_digit() || matches!(c, b'.' | b'e' | b'+' | b'-'));
+    (plain && text.starts_with(|c: char| c.is_ascii_digit() || c == '.')).then_some(text)
+}
+
+/// The bits of the number nearest to a hexadecimal constant without prefix and suffix, ties to even.
+fn hex_float(text: &str, format: FloatTy) -> Option<i128> {
+    let (digits, exponent) = text.split_once('p')?;
+    let mut exponent = exponent.parse::<i64>().ok()?.clamp(-100_000, 100_000);
+    let (mut mantissa, mut lost, mut fraction, mut any) = (0u128, false, false, false);
+    for c in digits.chars() {
+        if c == '.' && !fraction {
+            fraction = true;
+            continue;
+        }
+        let digit = c.to_digit(16)?;
+        any = true;
+        if mantissa >> 120 == 0 {
+            mantissa = mantissa << 4 | u128::from(digit);
+            exponent -= 4 * i64::from(fraction);
+        } else {
+            lost |= digit != 0;
+            exponent += 4 * i64::from(!fraction);
+        }
+    }
+    if !any {
+        return None;
+    }
+    // Precision, and the exponent of the last bit of the least number.
+    let (precision, least, infinity) = match format {
+        FloatTy::F32 => (24, -149, 0x7f80_0000),
+        FloatTy::F64 => (53, -1074, 0x7ff0_0000_0000_0000),
+    };
+    if mantissa == 0 {
+        return Some(0);
+    }
+    mantissa = mantissa << 1 | u128::from(lost);
+    exponent -= 1;
+    let last = (exponent + i64::from(128 - mantissa.leading_zeros()) - precision).max(least);
+    let rounded = match u32::try_from(last - exponent) {
+        Err(_) => mantissa << (exponent - last),
+        Ok(shift) if shift > 127 => 0,
+        Ok(0) => mantissa,
+        Ok(shift) => {
+            let (kept, rest, half) = (mantissa >> shift, mantissa & ((1 << shift) - 1), 1u128 << (shift - 1));
+            kept + u128::from(rest > half || (rest == half && kept & 1 == 1))
+        }
+    };
+    // The leading bit of the mantissa adds one to the field of the exponent, and so does a carry.
+    let field = i128::from(last - least) << (precision - 1);
+    Some((field + i128::try_from(rounded).ok()?).min(infinity))
 }
 
 /// The value of a character constant, of type `int`, and for wide ones of the type of the prefix.
@@ -178,7 +240,7 @@ mod tests {
     fn shown(text: &str, machine: MachineModel) -> String {
         match number(text, machine) {
             Some(Number::Int(value, ty)) => format!("{value}:{}{}", if ty.signed { 'i' } else { 'u' }, ty.bits),
-            Some(Number::Float(Type::Float(size, _))) => format!("float{size}"),
+            Some(Number::Float(_, Type::Float(size, _))) => format!("float{size}"),
             other => format!("{other:?}"),
         }
     }
@@ -219,6 +281,45 @@ mod tests {
         for (text, ilp32, lp64) in table {
             assert_eq!(shown(text, MachineModel::Ilp32), ilp32, "{text} on ILP32");
             assert_eq!(shown(text, MachineModel::Lp64), lp64, "{text} on LP64");
+        }
+    }
+
+    #[test]
+    fn floating_point_constants_are_rounded_once() {
+        let bits = |text: &str| match number(text, MachineModel::Lp64) {
+            Some(Number::Float(bits, _)) => bits.expect("not a long double"),
+            other => panic!("{text}: {other:?}"),
+        };
+        let table = [
+            ("1.5", i128::from(1.5f64.to_bits())),
+            (".5", i128::from(0.5f64.to_bits())),
+            ("1.", i128::from(1f64.to_bits())),
+            ("1.e2", i128::from(100f64.to_bits())),
+            ("0.1f", i128::from(0.1f32.to_bits())),
+            ("1E-45f", 1),
+            ("1e400", i128::from(f64::INFINITY.to_bits())),
+            ("4.9e-324", 1),
+            ("16777217.0f", i128::from(16_777_216f32.to_bits())),
+            // Above the middle of two floats by less than a double can tell: rounding twice would give the lower one.
+            ("1.00000005960464478f", i128::from(1.000_000_1f32.to_bits())),
+            ("0x1p3", i128::from(8f64.to_bits())),
+            ("0x1.8p-1", i128::from(0.75f64.to_bits())),
+            ("0X.8P+1F", i128::from(1f32.to_bits())),
+            ("0x1.fffffep127f", i128::from(f32::MAX.to_bits())),
+            ("0x1.ffffffp127f", i128::from(f32::INFINITY.to_bits())),
+            ("0x1p-149f", 1),
+            ("0x1p-150f", 0),
+            ("0x1.000001p-150f", 1),
+            ("0x1p-1074", 1),
+            ("0x1.0000010000000000000000000000000000000001p0f", i128::from(1.000_000_1f32.to_bits())),
+            ("0x1.0000010000000000000000000000000000000000p0f", i128::from(1f32.to_bits())),
+            ("0x0.0p0", 0),
+        ];
+        for (text, value) in table {
+            assert_eq!(bits(text), value, "{text}");
+        }
+        for text in ["1.0ff", "1e", "0x1.8", "1.0df", "1.2.3"] {
+            assert_eq!(number(text, MachineModel::Lp64), None, "{text}");
         }
     }
 

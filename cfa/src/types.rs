@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! C types and the conversions of C11 6.3.1 on the two machine models.
 //!
-//! Only integers and pointers have values in the automaton, where a pointer is an unsigned integer of its width; all other
+//! Only scalars have values in the automaton, where a pointer is an unsigned integer of its width and a floating-point
+//! number the unsigned integer of its bits; all other
 //! types are known so far that `sizeof` works and that a program with unused variables of such types loads. Bit-fields and attributes that change layouts make a size unknown.
 
 use std::rc::Rc;
 
-use crate::ir::IntTy;
+use crate::ir::{FloatTy, IntTy};
 
 /// The sizes of the basic types.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -80,6 +81,7 @@ impl Type {
         match self {
             Type::Bool => Some(IntTy { bits: 8, signed: false }),
             Type::Int(ty) => Some(*ty),
+            Type::Float(..) => self.format().map(FloatTy::bits),
             // gcc compares pointers as unsigned integers.
             Type::Pointer(_) => Some(machine.size_type()),
             _ => None,
@@ -99,6 +101,24 @@ impl Type {
         matches!(self, Type::Float(..))
     }
 
+    /// The format of `float` and `double`; the 80 bits of `long double` are not modelled.
+    pub(crate) fn format(&self) -> Option<FloatTy> {
+        match self {
+            Type::Float(4, _) => Some(FloatTy::F32),
+            Type::Float(8, _) => Some(FloatTy::F64),
+            _ => None,
+        }
+    }
+
+    /// The type of a format.
+    pub(crate) fn of_format(format: FloatTy, machine: MachineModel) -> Type {
+        match (format, machine) {
+            (FloatTy::F32, _) => Type::Float(4, 4),
+            (FloatTy::F64, MachineModel::Ilp32) => Type::Float(8, 4),
+            (FloatTy::F64, MachineModel::Lp64) => Type::Float(8, 8),
+        }
+    }
+
     pub(crate) fn is_pointer_like(&self) -> bool {
         matches!(self, Type::Pointer(_) | Type::Array(..) | Type::Function(_))
     }
@@ -108,7 +128,8 @@ impl Type {
         match self {
             Type::Void => "void value",
             Type::Bool | Type::Int(_) => "integer value",
-            Type::Float(..) => "floating-point value",
+            Type::Float(4 | 8, _) => "floating-point value",
+            Type::Float(..) => "long double value",
             Type::Pointer(_) => "pointer",
             Type::Array(..) => "array",
             Type::Record(_) => "structure or union",
@@ -148,12 +169,11 @@ pub(crate) fn keyword_type(words: &[&str], machine: MachineModel) -> Option<Type
         return Some(Type::Bool);
     }
     if has("float") {
-        return Some(Type::Float(4, 4));
+        return Some(Type::of_format(FloatTy::F32, machine));
     }
     if has("double") {
         return Some(match (has("long"), machine) {
-            (false, MachineModel::Ilp32) => Type::Float(8, 4),
-            (false, MachineModel::Lp64) => Type::Float(8, 8),
+            (false, _) => Type::of_format(FloatTy::F64, machine),
             (true, MachineModel::Ilp32) => Type::Float(12, 4),
             (true, MachineModel::Lp64) => Type::Float(16, 16),
         });
@@ -188,7 +208,8 @@ pub(crate) fn named_type(name: &str, machine: MachineModel) -> Option<Type> {
         "uint32_t" | "char32_t" => int(32, false),
         "uint64_t" => int(64, false),
         "__int128" | "__int128_t" | "__uint128_t" => Type::Unknown("128-bit integer"),
-        "_Float32" => Type::Float(4, 4),
+        "_Float32" => Type::of_format(FloatTy::F32, machine),
+        "_Float64" | "_Float32x" => Type::of_format(FloatTy::F64, machine),
         "__builtin_va_list" => Type::Unknown("variable argument list"),
         _ if name.starts_with("_Float") || name.starts_with("__float") => {
             Type::Unknown("extended floating-point value")

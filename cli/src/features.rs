@@ -116,7 +116,7 @@ impl Survey<'_> {
 
     fn operation(&mut self, op: &Op) {
         match op {
-            Op::Skip | Op::Unsupported { .. } => {}
+            Op::Skip | Op::Unsupported { .. } | Op::Havoc { origin: HavocOrigin::Unmodelled { .. }, .. } => {}
             Op::Assume { cond, .. } => self.expression(*cond),
             Op::Assign { value, .. } => self.expression(*value),
             Op::Havoc { origin: HavocOrigin::Nondet { .. }, .. } => {

@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Counterexamples as text: the inputs that lead to the error, and the steps on the way.
 
-use cfa::Program;
-use cfa::ir::{HavocOrigin, Op};
+use cfa::ir::{HavocOrigin, Op, Var};
+use cfa::{Program, floats};
 use cpa_core::{Counterexample, Step};
+
+/// A value as the program sees it: a floating-point number in decimal and exact notation, a truth value as 0 or 1.
+fn shown(var: &Var, function: &str, value: i128) -> String {
+    match var.float {
+        Some(ty) => format!("{} ({})", floats::decimal(ty, value), floats::hexadecimal(ty, value)),
+        // The variable holds the byte that the function returned, of which the program sees whether it is 0.
+        None if function.ends_with("_bool") || function.ends_with("_Bool") => i128::from(value != 0).to_string(),
+        None => value.to_string(),
+    }
+}
 
 /// The values that the calls of nondeterministic functions return, in the order of execution, as lines
 /// `file:line:column: __VERIFIER_nondet_int() = 5`.
@@ -14,11 +24,13 @@ pub fn inputs(program: &Program, counterexample: &Counterexample) -> Vec<String>
         .filter_map(|&(index, value)| {
             let edge = &program.edges[counterexample.steps[index].edge().index()];
             match &edge.op {
-                Op::Havoc { origin: HavocOrigin::Nondet { function }, .. } => {
+                Op::Havoc { var, origin: HavocOrigin::Nondet { function } } => {
+                    let value = shown(program.var(*var), function, value);
                     Some(format!("{}: {function}() = {value}", program.location(edge.span)))
                 }
                 Op::Havoc { var, origin: HavocOrigin::Uninitialised } => {
                     let var = &program.vars[var.index()];
+                    let value = shown(var, "", value);
                     (!var.temporary)
                         .then(|| format!("{}: {} = {value} (uninitialised)", program.location(edge.span), var.name))
                 }

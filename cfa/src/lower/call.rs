@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use crate::ast::{Expr, ExprRef, Range};
 use crate::ids::{ExprId, FuncId, NodeId};
-use crate::ir::{HavocOrigin, IntTy, Op};
+use crate::ir::{FloatTy, HavocOrigin, IntTy, Op};
 use crate::types::{MachineModel, Type, int};
 
 use super::expr::opaque;
+use super::math::{self, Math};
 use super::{Binding, Lower, Val};
 
 /// Functions without a body whose call ends the execution.
@@ -126,6 +127,17 @@ impl<'a> Lower<'a> {
         if name.starts_with("__builtin_va_") || matches!(name, "__builtin_types_compatible_p" | "_Static_assert") {
             return self.refused(format!("call of '{name}'"), range);
         }
+        if let Some(math) = math::known(name, args.len())
+            && self.is_declared_as(name, math, func)
+        {
+            let params = func.map(|func| self.signatures[func.index()].params.clone()).unwrap_or_default();
+            let values = self.arguments(args, &params, range);
+            self.call_site(name, range);
+            return match self.math(name, math, values, args, range) {
+                Some(value) => value,
+                None => self.refused(format!("call of '{name}' for a long double value"), range),
+            };
+        }
         let nondet = name.strip_prefix("__VERIFIER_nondet_").or_else(|| name.strip_prefix("nondet_"));
         self.arguments(args, &[], range);
         self.call_site(name, range);
@@ -154,6 +166,16 @@ impl<'a> Lower<'a> {
         }
     }
 
+    /// Whether a function of the program can be the one of the library that has its name.
+    fn is_declared_as(&self, name: &str, math: Math, func: Option<FuncId>) -> bool {
+        let number = matches!(math, Math::Number(..) | Math::Constant(..) | Math::Inexact(_));
+        match func {
+            Some(func) => self.signatures[func.index()].ret.is_float() == number,
+            // Without a declaration it returns `int`, unless the compiler knows it.
+            None => name.starts_with("__builtin_") || !number,
+        }
+    }
+
     /// An input of the program.
     fn nondet(&mut self, name: &str, suffix: &str, func: Option<FuncId>, range: Range) -> Val {
         let declared = func.map(|func| self.signatures[func.index()].ret.clone());
@@ -170,7 +192,9 @@ impl<'a> Lower<'a> {
         let Some(storage) = ty.storage(self.machine) else { return opaque(ty) };
         let storage = if is_truth { IntTy { bits: 8, signed: false } } else { storage };
         let var = self.temporary(storage);
-        self.pointers[var.index()] = matches!(ty, Type::Pointer(_)) && !is_truth;
+        if !is_truth {
+            self.describe(var, &ty);
+        }
         self.emit(Op::Havoc { var, origin }, range);
         let expr = self.exprs.var(var, storage);
         if !is_truth {
@@ -188,7 +212,7 @@ impl<'a> Lower<'a> {
         if let Some(ty) = param.filter(|ty| ty.storage(self.machine).is_some()) {
             value = self.convert(value, &ty, range);
         }
-        self.integer(value, range).0
+        self.condition(value, range)
     }
 
     fn assumption(&mut self, func: Option<FuncId>, cond: ExprRef, range: Range) -> Val {
@@ -227,8 +251,8 @@ fn nondet_type(suffix: &str, machine: MachineModel) -> Option<Type> {
         "ulong" | "unsigned_long" | "size_t" => int(long, false),
         "longlong" | "s64" | "loff_t" => int(64, true),
         "ulonglong" | "u64" => int(64, false),
-        "float" => Type::Float(4, 4),
-        "double" => Type::Float(8, 4),
+        "float" => Type::of_format(FloatTy::F32, machine),
+        "double" => Type::of_format(FloatTy::F64, machine),
         "pointer" | "pchar" | "charp" | "const_char_pointer" => Type::Pointer(Type::Void.into()),
         _ => return None,
     })

@@ -39,7 +39,7 @@ impl<'a> Lower<'a> {
             _ => {
                 let range = self.expr_range(cond);
                 let value = self.value(cond);
-                let (expr, _) = self.integer(value, range);
+                let expr = self.condition(value, range);
                 self.assume(expr, yes, no, range);
             }
         }

@@ -17,7 +17,8 @@ impl<'a> Lower<'a> {
         match self.ast().expr(at) {
             Expr::Number(text) => match literals::number(text, self.machine) {
                 Some(Number::Int(value, ty)) => Val::Int(self.exprs.constant(ty, value), Type::Int(ty)),
-                Some(Number::Float(ty)) => opaque(ty),
+                Some(Number::Float(Some(bits), ty)) => self.constant(bits, ty),
+                Some(Number::Float(None, ty)) => opaque(ty),
                 None => self.refused(format!("the number '{text}'"), range),
             },
             Expr::Char(text) => match literals::character(text) {
@@ -136,7 +137,7 @@ impl<'a> Lower<'a> {
         if end == start {
             return;
         }
-        let (left, _) = self.integer(value, range);
+        let left = self.condition(value, range);
         let after = self.fresh();
         let (yes, no) = if is_and { (start, after) } else { (after, start) };
         self.assume(left, yes, no, range);
@@ -253,6 +254,7 @@ impl<'a> Lower<'a> {
                 self.unsupported(&*why, range);
                 match ty {
                     Type::Bool | Type::Int(_) => self.arbitrary(&ty),
+                    Type::Float(..) if ty.format().is_some() => self.arbitrary(&ty),
                     _ => self.arbitrary(&Type::INT),
                 }
                 .expect_int()
@@ -267,7 +269,10 @@ impl<'a> Lower<'a> {
     /// The value after the integer promotions; pointers are not supported here.
     pub(super) fn promoted(&mut self, value: Val, range: Range) -> ExprId {
         let value = self.demoted(value);
-        let (expr, _) = self.integer(value, range);
+        let (expr, ty) = self.integer(value, range);
+        if ty.is_float() {
+            self.unsupported("floating-point value in place of an integer", range);
+        }
         let ty = promote(self.exprs.ty(expr));
         self.exprs.cast(expr, ty)
     }
@@ -276,9 +281,16 @@ impl<'a> Lower<'a> {
     pub(super) fn convert(&mut self, value: Val, to: &Type, range: Range) -> Val {
         match (to, value) {
             (Type::Void, _) => Val::Void,
+            (Type::Float(..), value @ Val::Int(..)) if to.format().is_some() => {
+                let format = to.format().expect("checked by the guard");
+                Val::Int(self.in_format(value, format, range), to.clone())
+            }
             (Type::Bool | Type::Int(_), value) => {
                 let (expr, from) = self.integer(value, range);
                 let storage = to.storage(self.machine).expect("an integer type");
+                if let Some(format) = from.format() {
+                    return Val::Int(self.float_as_integer(expr, format, to, storage), to.clone());
+                }
                 let expr = match from {
                     // gcc sign-extends pointers to wider integers, whatever their signedness.
                     Type::Pointer(_) if storage.bits > self.machine.long_bits() => {
@@ -298,7 +310,7 @@ impl<'a> Lower<'a> {
             (Type::Pointer(_), Val::Int(expr, _)) => {
                 Val::Int(self.exprs.cast(expr, self.machine.size_type()), to.clone())
             }
-            (_, Val::Opaque(_, why)) if !to.is_float() => Val::Opaque(to.clone(), why),
+            (_, Val::Opaque(_, why)) if !to.is_float() || to.format().is_some() => Val::Opaque(to.clone(), why),
             _ => opaque(to.clone()),
         }
     }
@@ -348,7 +360,7 @@ impl<'a> Lower<'a> {
     pub(super) fn saved_as(&mut self, expr: ExprId, of: &Type, range: Range) -> ExprId {
         let ty = self.exprs.ty(expr);
         let var = self.temporary(ty);
-        self.pointers[var.index()] = matches!(of, Type::Pointer(_));
+        self.describe(var, of);
         self.emit(Op::Assign { var, value: expr }, range);
         self.exprs.var(var, ty)
     }
@@ -406,7 +418,7 @@ impl<'a> Lower<'a> {
         match op {
             Unary::Not => {
                 let value = self.value(arg);
-                let (expr, _) = self.integer(value, range);
+                let expr = self.condition(value, range);
                 let not = self.exprs.not(expr);
                 Val::Int(self.bounded(not, range), Type::INT)
             }
@@ -418,6 +430,13 @@ impl<'a> Lower<'a> {
                     && op != Unary::BitNot
                 {
                     return Val::Opaque(ty.clone(), why.clone());
+                }
+                if let Val::Int(expr, ty) = &value
+                    && let Some(format) = ty.format()
+                    && op != Unary::BitNot
+                {
+                    let expr = if op == Unary::Neg { self.negated(*expr, format) } else { *expr };
+                    return Val::Int(self.bounded(expr, range), ty.clone());
                 }
                 let expr = self.promoted(value, range);
                 let expr = match op {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Lowering of C to control-flow automata: the file scopes, the program's entry, and what all parts share.
 //!
-//! A value that is not an integer or a pointer is *opaque*: it may be declared, copied and passed around, and has no
+//! A floating-point number is the unsigned integer of its bits (`float`). A value that is not a scalar is *opaque*: it may be declared, copied and passed around, and has no
 //! representation. The first operation that would turn it into an integer, a branch or a memory access becomes an
 //! [`Op::Unsupported`] edge. Since variables have no addresses that could be used, this loses nothing.
 //!
@@ -13,7 +13,9 @@ mod call;
 mod control;
 mod decl;
 mod expr;
+mod float;
 mod graph;
+mod math;
 mod ops;
 mod pointers;
 mod stmt;
@@ -43,7 +45,7 @@ const DEPTH_LIMIT: u32 = 200;
 #[derive(Clone, Debug)]
 enum Binding {
     Typedef(Type),
-    /// An integer or pointer variable.
+    /// A variable of scalar type.
     Var(VarId, Type),
     /// A variable of another type.
     Opaque(Type),
@@ -67,7 +69,7 @@ struct Scope<'a> {
 /// A value of the program.
 #[derive(Clone, Debug)]
 enum Val {
-    /// A value of type `bool` or of an integer or pointer type; the expression has the type's storage.
+    /// A value of scalar type: an integer, `bool`, pointer or floating-point number; the expression has the type's storage.
     Int(ExprId, Type),
     /// A value without representation, and what to say when it is needed.
     Opaque(Type, Rc<str>),
@@ -491,14 +493,20 @@ impl<'a> Lower<'a> {
     fn typed_var(&mut self, name: &str, ty: &Type, scope: VarScope, temporary: bool) -> Option<VarId> {
         let storage = ty.storage(self.machine)?;
         let var = self.new_var(name, storage, scope, temporary);
-        self.pointers[var.index()] = matches!(ty, Type::Pointer(_));
+        self.describe(var, ty);
         Some(var)
+    }
+
+    /// Records what a variable holds beside its storage.
+    fn describe(&mut self, var: VarId, ty: &Type) {
+        self.pointers[var.index()] = matches!(ty, Type::Pointer(_));
+        self.vars[var.index()].float = ty.format();
     }
 
     /// A temporary for values of a type that has a representation.
     fn typed_temporary(&mut self, ty: &Type) -> VarId {
         let var = self.temporary(ty.storage(self.machine).expect("a type with a representation"));
-        self.pointers[var.index()] = matches!(ty, Type::Pointer(_));
+        self.describe(var, ty);
         var
     }
 

@@ -46,6 +46,12 @@ impl<'a> Lower<'a> {
             if let Some(value) = opaque_result(op, &left, &right) {
                 return value;
             }
+            if let Some(format) = self.common_format(&left, &right) {
+                return match self.float_arithmetic(op, format, left, right, range) {
+                    Some(value) => value,
+                    None => self.refused("floating-point value in place of an integer".into(), range),
+                };
+            }
             let left = self.promoted(left, range);
             (left, self.promoted(right, range))
         };
@@ -89,12 +95,12 @@ impl<'a> Lower<'a> {
 
     /// `left && right` or `left || right` as a value.
     fn logical(&mut self, is_and: bool, left: Val, right: ExprRef, range: Range) -> Val {
-        let (left, _) = self.integer(left, range);
+        let left = self.condition(left, range);
         let before = self.cur;
         let start = self.fresh();
         self.cur = start;
         let value = self.value(right);
-        let (right, _) = self.integer(value, range);
+        let right = self.condition(value, range);
         if self.cur == start {
             self.cur = before;
             let expr = if is_and { self.exprs.and(left, right) } else { self.exprs.or(left, right) };
@@ -124,10 +130,16 @@ impl<'a> Lower<'a> {
     }
 
     /// Two ends of control flow, each with a value of the same type, become one with a temporary.
-    fn join(&mut self, (one, a): (NodeId, ExprId), (other, b): (NodeId, ExprId), of: &Type, range: Range) -> ExprId {
+    pub(super) fn join(
+        &mut self,
+        (one, a): (NodeId, ExprId),
+        (other, b): (NodeId, ExprId),
+        of: &Type,
+        range: Range,
+    ) -> ExprId {
         let ty = self.exprs.ty(a);
         let var = self.temporary(ty);
-        self.pointers[var.index()] = matches!(of, Type::Pointer(_));
+        self.describe(var, of);
         let after = self.fresh();
         self.edge(one, after, Op::Assign { var, value: a }, range);
         self.edge(other, after, Op::Assign { var, value: b }, range);
@@ -155,7 +167,7 @@ impl<'a> Lower<'a> {
         let result = self.common_type(&yes_value, &no_value);
         if pure && let Some(ty) = result {
             let value = self.value(cond);
-            let (cond, _) = self.integer(value, range);
+            let cond = self.condition(value, range);
             let a = self.convert_int(yes_value, &ty, range);
             let b = self.convert_int(no_value, &ty, range);
             let expr = self.exprs.ite(cond, a, b);
@@ -187,12 +199,12 @@ impl<'a> Lower<'a> {
     fn elvis(&mut self, cond: ExprRef, no: ExprRef, range: Range) -> Val {
         let value = self.value(cond);
         let (cond, cond_ty) = self.integer(value, range);
-        let kept = self.saved_as(cond, &cond_ty, range);
+        let kept = Val::Int(self.saved_as(cond, &cond_ty, range), cond_ty);
         let (yes, other) = (self.fresh(), self.fresh());
-        self.assume(kept, yes, other, range);
+        let truth = self.condition(kept.clone(), range);
+        self.assume(truth, yes, other, range);
         self.cur = other;
         let value = self.value(no);
-        let kept = Val::Int(kept, cond_ty);
         let ty = self.common_type(&kept, &value).unwrap_or(Type::INT);
         let b = self.convert_int(value, &ty, range);
         let no_end = std::mem::replace(&mut self.cur, yes);
@@ -215,6 +227,9 @@ impl<'a> Lower<'a> {
             (Type::Pointer(_), Type::Pointer(inner)) => Some(if **inner == Type::Void { b } else { a }),
             (Type::Pointer(_), Type::Int(_) | Type::Bool) => Some(a),
             (Type::Int(_) | Type::Bool, Type::Pointer(_)) => Some(b),
+            (Type::Float(..), _) | (_, Type::Float(..)) => {
+                self.common_format(yes, no).map(|format| self.float_type(format))
+            }
             _ => match (a.storage(self.machine), b.storage(self.machine)) {
                 (Some(a), Some(b)) => Some(Type::Int(common(a, b))),
                 _ => None,
@@ -241,9 +256,10 @@ fn opaque_result(op: Binary, left: &Val, right: &Val) -> Option<Val> {
         return None;
     }
     match (&l, &r) {
-        (Type::Float(a, _), Type::Float(b, _)) => Some(opaque(if a >= b { l } else { r })),
-        (Type::Float(..), Type::Int(_) | Type::Bool) => Some(opaque(l)),
-        (Type::Int(_) | Type::Bool, Type::Float(..)) => Some(opaque(r)),
+        // Nothing can go wrong in an operation on extended numbers.
+        (Type::Float(a, _), Type::Float(b, _)) if *a.max(b) > 8 => Some(opaque(if a >= b { l } else { r })),
+        (Type::Float(a, _), Type::Int(_) | Type::Bool) if *a > 8 => Some(opaque(l)),
+        (Type::Int(_) | Type::Bool, Type::Float(a, _)) if *a > 8 => Some(opaque(r)),
         _ if op == Binary::Sub && l.is_pointer_like() && r.is_pointer_like() => None,
         _ if matches!(op, Binary::Add | Binary::Sub) && l.is_pointer_like() => Some(pointer(l, left)),
         _ if op == Binary::Add && r.is_pointer_like() => Some(pointer(r, right)),

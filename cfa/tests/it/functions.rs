@@ -17,10 +17,10 @@ fn calls() {
             entry n10
             f(f::a, f::b): n0 .. n1
               n0 -> n1: f::__ret = (int)f::a + (int)f::b
-            g(g::a, g::c): n2 .. n3
+            g(g::a, g::b, g::c): n2 .. n3
               n2 -> n3: skip
             q(): n4 .. n5
-              n4 -> n5: skip
+              n4 -> n5: q::__ret = 1.0
             r(): n6 .. n7
               n6 -> n7: r::__ret = 1
             w(w::a): n8 .. n9
@@ -36,7 +36,7 @@ fn calls() {
               n14: call f
               n14 -> n15: call f(1, 2)
               n15: call g
-              n15 -> n16: call g(1, 3)
+              n15 -> n16: call g(1, 1073741824, 3)
               n16 -> n17: main::__tmp2 = main::x
               n17 -> n18: main::x = main::x + 1
               n18: call h
@@ -70,7 +70,7 @@ fn inputs() {
            __VERIFIER_nondet_int(); x = __VERIFIER_nondet_ulong(); return b; }",
         expect![[r#"
             entry n0
-            main(): n0 .. n20
+            main(): n0 .. n21
               n0: call __VERIFIER_nondet_int
               n0 -> n1: main::x = __VERIFIER_nondet_int()
               n1: call __VERIFIER_nondet_bool
@@ -95,12 +95,14 @@ fn inputs() {
               n14: call __VERIFIER_nondet_int
               n14 -> n15: main::__tmp7 = __VERIFIER_nondet_int()
               n15 -> n16: main::x = main::__tmp6 + main::__tmp7
-              n16: call __VERIFIER_nondet_float, call __VERIFIER_nondet_int
-              n16 -> n17: main::__tmp8 = __VERIFIER_nondet_int()
-              n17: call __VERIFIER_nondet_ulong
-              n17 -> n18: main::__tmp9 = __VERIFIER_nondet_ulong()
-              n18 -> n19: main::x = (int)main::__tmp9
-              n19 -> n20: main::__ret = (int)main::b
+              n16: call __VERIFIER_nondet_float
+              n16 -> n17: main::f = __VERIFIER_nondet_float()
+              n17: call __VERIFIER_nondet_int
+              n17 -> n18: main::__tmp8 = __VERIFIER_nondet_int()
+              n18: call __VERIFIER_nondet_ulong
+              n18 -> n19: main::__tmp9 = __VERIFIER_nondet_ulong()
+              n19 -> n20: main::x = (int)main::__tmp9
+              n20 -> n21: main::__ret = (int)main::b
         "#]],
     );
 }
@@ -161,66 +163,68 @@ fn unsupported_constructs() {
             entry n2
             f(f::x): n0 .. n1
               n0 -> n1: f::__ret = f::x
-            main(): n3 .. n46
-              n2 -> n3: p = 0
-              n3 -> n4: main::x = 1
-              n4 -> n5: unsupported: address of 'x'
-              n5 -> n6: p = main::__tmp1
-              n6 -> n7: unsupported: array 'a'
-              n7 -> n8: p = main::__tmp2
-              n8 -> n9: [main::x == 1]
-              n8 -> n11: [main::x != 1]
-              n9 -> n10: unsupported: floating-point value
-              n10 -> n11: main::x = main::__tmp4
-              n11 -> n12: [main::x == 2]
-              n11 -> n14: [main::x != 2]
-              n12 -> n13: unsupported: array 'a'
-              n13 -> n14: main::x = main::__tmp5
-              n14 -> n15: [main::x == 3]
-              n14 -> n19: [main::x != 3]
-              n15 -> n16: main::__tmp6 = main::x
-              n16 -> n17: main::x = main::x + 1
-              n17: call f
-              n17 -> n18: main::__tmp7 = call f(2)
-              n18 -> n19: unsupported: array 'a'
-              n19 -> n20: [main::x == 4]
-              n19 -> n21: [main::x != 4]
-              n20 -> n21: unsupported: pointer dereference
-              n21 -> n22: [main::x == 5]
-              n21 -> n23: [main::x != 5]
-              n22 -> n23: unsupported: structure or union 's'
-              n23 -> n24: [main::x == 6]
-              n23 -> n26: [main::x != 6]
-              n24 -> n25: unsupported: structure or union 's'
-              n25 -> n26: main::x = main::__tmp9
-              n26 -> n27: [main::x == 7]
-              n26 -> n28: [main::x != 7]
-              n27 -> n28: main::x = p != 0
-              n28 -> n29: [main::x == 8]
-              n28 -> n31: [main::x != 8]
-              n29 -> n30: unsupported: call through a pointer
-              n30 -> n31: main::x = main::__tmp10
-              n31 -> n32: [main::x == 9]
-              n31 -> n34: [main::x != 9]
-              n32: call malloc
-              n32 -> n33: unsupported: call of 'malloc', which has no body
-              n33 -> n34: p = main::__tmp11
-              n34 -> n35: unsupported: floating-point value
-              n35 -> n36: [main::__tmp12 > 1]
-              n35 -> n37: [main::__tmp12 <= 1]
-              n36 -> n37: main::x = 1
-              n37 -> n38: [main::x == 10]
-              n37 -> n40: [main::x != 10]
-              n38 -> n39: unsupported: call through 'fp'
-              n39 -> n40: main::x = main::__tmp13
-              n40 -> n41: [main::x == 11]
-              n40 -> n43: [main::x != 11]
-              n41 -> n42: unsupported: the undeclared identifier 'undeclared'
-              n42 -> n43: main::x = main::__tmp14
-              n43 -> n44: [main::x == 12]
-              n43 -> n45: [main::x != 12]
-              n44 -> n45: main::x = 7
-              n45 -> n46: main::__ret = main::x
+            main(): n4 .. n48
+              n2 -> n3: v = 0.0
+              n3 -> n4: p = 0
+              n4 -> n5: main::x = 1
+              n5 -> n6: main::w = mulf32(v, 2.0)
+              n6 -> n7: main::w = tof32(main::x)
+              n7 -> n8: main::w = addf32(main::w, 1.0)
+              n8 -> n9: unsupported: address of 'x'
+              n9 -> n10: p = main::__tmp1
+              n10 -> n11: unsupported: array 'a'
+              n11 -> n12: p = main::__tmp2
+              n12 -> n13: [main::x == 1]
+              n12 -> n14: [main::x != 1]
+              n13 -> n14: main::x = (int)fromf32(v)
+              n14 -> n15: [main::x == 2]
+              n14 -> n17: [main::x != 2]
+              n15 -> n16: unsupported: array 'a'
+              n16 -> n17: main::x = main::__tmp4
+              n17 -> n18: [main::x == 3]
+              n17 -> n22: [main::x != 3]
+              n18 -> n19: main::__tmp5 = main::x
+              n19 -> n20: main::x = main::x + 1
+              n20: call f
+              n20 -> n21: main::__tmp6 = call f(2)
+              n21 -> n22: unsupported: array 'a'
+              n22 -> n23: [main::x == 4]
+              n22 -> n24: [main::x != 4]
+              n23 -> n24: unsupported: pointer dereference
+              n24 -> n25: [main::x == 5]
+              n24 -> n26: [main::x != 5]
+              n25 -> n26: unsupported: structure or union 's'
+              n26 -> n27: [main::x == 6]
+              n26 -> n29: [main::x != 6]
+              n27 -> n28: unsupported: structure or union 's'
+              n28 -> n29: main::x = main::__tmp8
+              n29 -> n30: [main::x == 7]
+              n29 -> n31: [main::x != 7]
+              n30 -> n31: main::x = p != 0
+              n31 -> n32: [main::x == 8]
+              n31 -> n34: [main::x != 8]
+              n32 -> n33: unsupported: call through a pointer
+              n33 -> n34: main::x = main::__tmp9
+              n34 -> n35: [main::x == 9]
+              n34 -> n37: [main::x != 9]
+              n35: call malloc
+              n35 -> n36: unsupported: call of 'malloc', which has no body
+              n36 -> n37: p = main::__tmp10
+              n37 -> n38: [ltf32(1.0, v)]
+              n37 -> n39: [!ltf32(1.0, v)]
+              n38 -> n39: main::x = 1
+              n39 -> n40: [main::x == 10]
+              n39 -> n42: [main::x != 10]
+              n40 -> n41: unsupported: call through 'fp'
+              n41 -> n42: main::x = main::__tmp11
+              n42 -> n43: [main::x == 11]
+              n42 -> n45: [main::x != 11]
+              n43 -> n44: unsupported: the undeclared identifier 'undeclared'
+              n44 -> n45: main::x = main::__tmp12
+              n45 -> n46: [main::x == 12]
+              n45 -> n47: [main::x != 12]
+              n46 -> n47: main::x = 7
+              n47 -> n48: main::__ret = main::x
         "#]],
     );
 }

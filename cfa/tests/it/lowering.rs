@@ -82,19 +82,20 @@ fn globals_and_static_locals() {
               n1 -> n2: f::__tmp1 = f::n
               n2 -> n3: f::n = f::n + 1
               n3 -> n4: f::__ret = f::__tmp1 + f::m
-            main(main::argc): n14 .. n16
+            main(main::argc): n15 .. n17
               n5 -> n6: b = 2
               n6 -> n7: a = 1
               n7 -> n8: e = ?
               n8 -> n9: c = 44
               n9 -> n10: d = 8
-              n10 -> n11: f::n = 5
-              n11 -> n12: f::m = 0
-              n12 -> n13: f::n#2 = 0
-              n13 -> n14: main::argc = ?
-              n14: call f
-              n14 -> n15: main::__tmp1 = call f()
-              n15 -> n16: main::__ret = main::__tmp1 + main::argc
+              n10 -> n11: fl = 1.5
+              n11 -> n12: f::n = 5
+              n12 -> n13: f::m = 0
+              n13 -> n14: f::n#2 = 0
+              n14 -> n15: main::argc = ?
+              n15: call f
+              n15 -> n16: main::__tmp1 = call f()
+              n16 -> n17: main::__ret = main::__tmp1 + main::argc
         "#]],
     );
 }

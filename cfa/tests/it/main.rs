@@ -4,6 +4,7 @@
 mod conversions;
 mod errors;
 mod exprs;
+mod floats;
 mod functions;
 mod graph;
 mod lowering;
