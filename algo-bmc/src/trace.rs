@@ -60,7 +60,7 @@ pub fn trace(
     while Some(node) != arg.root() {
         let taken = arrivals[&node].iter().find(|arrival| values[arrival.condition] == Value::Bool(true));
         let Some(arrival) = taken else { return Ok(None) };
-        backwards.push((arrival.step, arrival.input.map(|input| values[input])));
+        backwards.push((arrival.step, arrival.input.map(|input| values[input].clone())));
         node = arrival.from;
     }
     let mut run = Counterexample::default();

@@ -96,7 +96,7 @@ impl Query {
     /// and if it says something new.
     fn evaluate(&mut self, terms: &Terms, model: &Model) -> bool {
         let mut value =
-            |symbol, index| model.get(&(symbol, index)).copied().unwrap_or_else(|| terms.default_value(symbol));
+            |symbol, index| model.get(&(symbol, index)).cloned().unwrap_or_else(|| terms.default_value(symbol));
         let holds = |value: &Value| matches!(value, Value::Bool(true));
         if !self.start.run(terms, &mut value).is_some_and(|values| values.iter().all(holds)) {
             return false;

@@ -177,11 +177,11 @@ impl PredicateRefiner {
             if let Some(step) = blocks[part.block].steps[part.edge] {
                 result.steps.push(step);
             }
-            if let (Some(value), Some(&step)) = (part.input, result.steps.last())
+            if let (Some(value), Some(&step)) = (&part.input, result.steps.last())
                 && let Op::Havoc { var, .. } = &self.program.edges[step.edge().index()].op
             {
                 let ty = self.program.vars[var.index()].ty;
-                result.inputs.push((result.steps.len() - 1, manager.encoder.integer(value, ty)));
+                result.inputs.push((result.steps.len() - 1, manager.encoder.integer(value.clone(), ty)));
             }
         }
         result

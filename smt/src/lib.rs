@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Terms, solvers and interpolation.
 //!
-//! * [`term`]: hash-consed terms over Booleans, bit-vectors and integers, built through simplifying constructors.
+//! * [`term`]: hash-consed terms over Booleans, bit-vectors, integers and arrays, built through simplifying constructors.
 //! * [`solver`]: the solver interface, decorators, and Z3.
 //! * [`path`]: path formulas of large blocks.
 //! * [`itp`]: feasibility and interpolation of paths.
@@ -23,4 +23,7 @@ pub mod term;
 
 pub use error::Error;
 pub use path::{PathFormula, Stmt};
-pub use term::{BvBin, BvCmp, BvUn, Evaluator, Sort, Substitution, SymId, Term, TermId, Terms, Value};
+pub use term::{
+    ArrayValue, BvBin, BvCmp, BvUn, Evaluator, FpBin, FpCmp, FpUn, Rounding, Sort, Substitution, SymId, Term, TermId,
+    Terms, Value,
+};

@@ -137,6 +137,7 @@ impl Encoder {
             Value::Bool(b) => i128::from(b),
             Value::Bv { bits, .. } => ty.wrap(i128::try_from(bits).expect("machine integers have at most 64 bits")),
             Value::Int(n) => ty.wrap(n),
+            Value::Array(_) => unreachable!("variables hold numbers"),
         }
     }
 

@@ -22,7 +22,7 @@ pub(crate) fn equations(terms: &mut Terms, variables: &[SymId], states: &[State]
     let mut by_sort: BTreeMap<Sort, Vec<SymId>> = BTreeMap::new();
     for &sym in variables {
         match terms.symbol_sort(sym) {
-            Sort::Bool => {}
+            Sort::Bool | Sort::Array { .. } => {}
             sort @ (Sort::Bv(_) | Sort::Int) => by_sort.entry(sort).or_default().push(sym),
         }
     }
@@ -68,7 +68,7 @@ fn equation(terms: &mut Terms, sort: Sort, syms: &[SymId], coefficients: &[i128]
                 terms.bv_bin(BvBin::Add, product, sum)
             })
         }
-        Sort::Int | Sort::Bool => {
+        Sort::Int | Sort::Bool | Sort::Array { .. } => {
             let mut parts = vec![terms.int(constant)];
             for &(k, x) in side {
                 parts.push(terms.int_mul_const(k as i128, x));

@@ -189,7 +189,7 @@ fn variants(terms: &mut Terms, atom: TermId) -> Vec<TermId> {
             let near = [terms.int_le(a, b), terms.int_ge(a, b)];
             out.extend(near);
         }
-        Term::Eq(a, b) if terms.sort(a) != Sort::Bool => {
+        Term::Eq(a, b) if matches!(terms.sort(a), Sort::Bv(_)) => {
             for op in [BvCmp::Sle, BvCmp::Ule] {
                 let near = [terms.bv_cmp(op, a, b), terms.bv_cmp(op, b, a)];
                 out.extend(near);
@@ -235,6 +235,7 @@ fn pairs(terms: &mut Terms, live: &BTreeSet<SymId>, pool: &[TermId]) -> Vec<Term
             let (a, b) = (terms.var(x, 0), terms.var(y, 0));
             match terms.symbol_sort(x) {
                 Sort::Bool => out.push(terms.iff(a, b)),
+                Sort::Array { .. } => {}
                 Sort::Int => out.extend([terms.eq(a, b), terms.int_le(a, b), terms.int_le(b, a)]),
                 Sort::Bv(_) => {
                     out.push(terms.eq(a, b));

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::engine::Task;
 use super::hoare::{Holds, OpenBlock, Violation};
 use crate::path::PathFormula;
-use crate::term::{SymId, Term, TermId, Terms, Value};
+use crate::term::{SymId, Term, TermId, Terms};
 
 /// More cubes than this are no simplification.
 const MAX_CUBES: usize = 10;
@@ -149,7 +149,7 @@ pub(crate) fn constant_leaves(terms: &Terms, value: TermId) -> Option<Vec<TermId
             continue;
         }
         match (terms.as_value(t), terms.get(t)) {
-            (Some(Value::Bool(_) | Value::Bv { .. } | Value::Int(_)), _) => leaves.push(t),
+            (Some(_), _) => leaves.push(t),
             (None, &Term::Ite(_, a, b)) => stack.extend([b, a]),
             (None, _) => return None,
         }

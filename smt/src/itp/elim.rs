@@ -76,6 +76,10 @@ fn instances(
         let (with, without) = (replace(terms, var, TermId::TRUE, body), replace(terms, var, TermId::FALSE, body));
         return Some(terms.and(with, without));
     }
+    if let Sort::Array { .. } = terms.symbol_sort(var.0) {
+        // No finite number of arrays stands for all.
+        return None;
+    }
     let free: Vec<(SymId, u32)> = terms.symbols(body).into_iter().collect();
     let candidates = candidates(terms, var, body);
     let violated = terms.not(body);
@@ -98,16 +102,16 @@ fn instances(
                 }
             }
         };
-        let witness = model[&var];
+        let witness = model[&var].clone();
         let mut best = None;
         for &t in &candidates {
-            let value = terms.eval(t, &mut |sym, index| model[&(sym, index)]);
-            if !in_bounds(terms, var.0, value) {
+            let value = terms.eval(t, &mut |sym, index| model[&(sym, index)].clone());
+            if !in_bounds(terms, var.0, &value) {
                 continue;
             }
-            let refuted = terms
-                .eval(body, &mut |sym, index| if (sym, index) == var { value } else { model[&(sym, index)] })
-                == Value::Bool(false);
+            let refuted = terms.eval(body, &mut |sym, index| {
+                if (sym, index) == var { value.clone() } else { model[&(sym, index)].clone() }
+            }) == Value::Bool(false);
             // The model's own value comes first: it is the boundary that the model found.
             if refuted && (best.is_none() || value == witness) {
                 best = Some(t);
@@ -132,9 +136,9 @@ fn instances(
     found
 }
 
-fn in_bounds(terms: &Terms, sym: SymId, value: Value) -> bool {
+fn in_bounds(terms: &Terms, sym: SymId, value: &Value) -> bool {
     match (terms.symbol_bounds(sym), value) {
-        (Some((lo, hi)), Value::Int(v)) => lo <= v && v <= hi,
+        (Some((lo, hi)), &Value::Int(v)) => lo <= v && v <= hi,
         (Some(_) | None, _) => true,
     }
 }
@@ -196,7 +200,7 @@ fn candidates(terms: &mut Terms, var: (SymId, u32), body: TermId) -> Vec<TermId>
 /// The bound itself, then one more and one less.
 fn neighbours(terms: &mut Terms, bound: TermId) -> Vec<TermId> {
     match terms.sort(bound) {
-        Sort::Bool => vec![bound],
+        Sort::Bool | Sort::Array { .. } => vec![bound],
         Sort::Int => {
             let (one, minus_one) = (terms.int(1), terms.int(-1));
             vec![bound, terms.int_add(bound, one), terms.int_add(bound, minus_one)]

@@ -123,7 +123,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn value(&self, t: TermId) -> Value {
-        self.terms.eval(t, &mut |sym, _| self.state[&sym])
+        self.terms.eval(t, &mut |sym, _| self.state[&sym].clone())
     }
 
     /// Takes an edge if its statement lets the present state pass.
@@ -135,7 +135,7 @@ impl Walk<'_> {
             Stmt::Assign(sym, value) => (Some((sym, self.value(value))), None),
             // An edge without input was not passed by any path that the formula knows.
             Stmt::Havoc(sym) => match input {
-                Some(value) => (Some((sym, value)), Some(value)),
+                Some(value) => (Some((sym, value.clone())), Some(value)),
                 None => return false,
             },
         };
@@ -156,7 +156,7 @@ impl Walk<'_> {
 impl Run {
     /// Executes the first `blocks` blocks of the path; where several edges can be taken, tries them in order.
     pub(crate) fn walk(&self, terms: &Terms, path: &Path<'_>, blocks: usize) -> Option<Witness> {
-        let state = self.initial.iter().copied().collect();
+        let state = self.initial.iter().cloned().collect();
         let mut walk = Walk { terms, state, steps: Vec::new(), undo: Vec::new() };
         // For each step taken: block, node where it left, and the position among the node's out-edges to try next.
         let mut trail: Vec<(usize, u32, usize)> = Vec::new();
@@ -172,7 +172,7 @@ impl Run {
             let outs = path.graphs[block].outs(node);
             let taken = (next..outs.len()).find(|&i| {
                 let edge = outs[i] as usize;
-                walk.take(block, edge, dag.edges[edge].stmt, self.inputs.get(&(block, edge)).copied())
+                walk.take(block, edge, dag.edges[edge].stmt, self.inputs.get(&(block, edge)).cloned())
             });
             match taken {
                 Some(i) => {

@@ -215,6 +215,14 @@ impl<'q> Path<'q> {
         })
     }
 
+    /// Whether floating-point operations occur in the statements.
+    pub(crate) fn has_floats(&self, terms: &Terms) -> bool {
+        self.edges().any(|(_, _, stmt)| match stmt {
+            Stmt::Assume(t) | Stmt::Assign(_, t) => terms.has_float(t),
+            Stmt::Skip | Stmt::Havoc(_) => false,
+        })
+    }
+
     /// All program variables that occur in the statements, sorted.
     pub(crate) fn symbols(&self, terms: &Terms) -> Vec<SymId> {
         let mut found = std::collections::BTreeSet::new();

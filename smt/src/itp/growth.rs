@@ -146,6 +146,8 @@ fn detail(node: &Term) -> u64 {
         Term::BvCmp(op, ..) => op as u64,
         Term::Extract { hi, lo, .. } => u64::from(hi) << 32 | u64::from(lo),
         Term::Zext { width, .. } | Term::Sext { width, .. } => u64::from(width),
+        Term::FpBin(op, ..) => op as u64,
+        Term::FpCmp(op, ..) => op as u64,
         Term::IntMulConst(k, _) | Term::IntDiv(_, k) | Term::IntMod(_, k) => k as u64,
         _ => 0,
     }

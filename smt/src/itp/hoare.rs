@@ -122,7 +122,8 @@ impl<'a> OpenBlock<'a> {
                     reads.iter().map(|&(sym, value)| Some((sym, model.eval(terms, value)?))).collect();
                 match values {
                     Some(values) => {
-                        let holds = |&t: &TermId| terms.eval(t, &mut |sym, _| values[&sym]) == Value::Bool(true);
+                        let holds =
+                            |&t: &TermId| terms.eval(t, &mut |sym, _| values[&sym].clone()) == Value::Bool(true);
                         Violation::Found(probes.iter().map(holds).collect())
                     }
                     None => Violation::Unknown("a value does not fit into 128 bits".to_owned()),

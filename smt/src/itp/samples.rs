@@ -73,7 +73,7 @@ impl Samples {
     ) {
         let path = task.path;
         for run in &self.runs {
-            let mut state: State = run.initial.iter().copied().collect();
+            let mut state: State = run.initial.iter().cloned().collect();
             let mut steps = run.steps.iter();
             let (mut block, mut node) = (0, 0);
             while block < path.len() {
@@ -89,9 +89,9 @@ impl Samples {
                 for &e in outs {
                     at_edge(block, e, &state);
                 }
-                let value = |t: TermId| task.terms.eval(t, &mut |sym, _| state[&sym]);
+                let value = |t: TermId| task.terms.eval(t, &mut |sym, _| state[&sym].clone());
                 let (edge, input) = match steps.next() {
-                    Some(step) => (step.edge as u32, step.input),
+                    Some(step) => (step.edge as u32, step.input.clone()),
                     None => {
                         let open = outs.iter().find(|&&e| match dag.edges[e as usize].stmt {
                             Stmt::Assume(cond) => value(cond) == Value::Bool(true),
@@ -167,7 +167,7 @@ fn runs(task: &mut Task<'_>, composed: &Composed, blocks: usize) -> Vec<Witness>
 /// A constant of the variable's sort.
 fn value(task: &mut Task<'_>, var: TermId, number: u128) -> Option<TermId> {
     match task.terms.sort(var) {
-        Sort::Bool => None,
+        Sort::Bool | Sort::Array { .. } => None,
         Sort::Bv(width) => Some(task.terms.bv(width, number)),
         Sort::Int => {
             let (sym, _) = task.terms.as_var(var)?;

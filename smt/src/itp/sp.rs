@@ -66,6 +66,10 @@ fn facts(terms: &mut Terms, formula: &PathFormula, live: &[SymId]) -> Vec<TermId
     let mut first_with: FxHashMap<TermId, TermId> = FxHashMap::default();
     let mut open: Vec<(TermId, TermId)> = Vec::new();
     for &sym in live {
+        // Whole memories are no facts that one wants.
+        if let Sort::Array { .. } = terms.symbol_sort(sym) {
+            continue;
+        }
         let (var, value) = (terms.var(sym, 0), formula.value(terms, sym));
         if let Some(leaves) = constant_leaves(terms, value) {
             let equations: Vec<TermId> = leaves.into_iter().map(|leaf| terms.eq(var, leaf)).collect();
@@ -97,7 +101,7 @@ fn difference(terms: &mut Terms, (x, v): (TermId, TermId), (y, w): (TermId, Term
         return None;
     }
     let sum = match terms.sort(x) {
-        Sort::Bool => return None,
+        Sort::Bool | Sort::Array { .. } => return None,
         Sort::Int => {
             let k = terms.int_sub(v, w);
             terms.as_value(k)?;

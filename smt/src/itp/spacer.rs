@@ -35,6 +35,9 @@ impl Interpolator for Spacer {
             Ok(slice) => slice,
             Err(why) => return ItpOutcome::GaveUp(why),
         };
+        if task.path.has_floats(task.terms) {
+            return ItpOutcome::GaveUp("Spacer knows no floating-point numbers".to_owned());
+        }
         let liveness = Liveness::new(task.terms, task.path, &slice);
         let mut steps = Vec::with_capacity(task.path.len());
         for b in 0..task.path.len() {

@@ -135,7 +135,7 @@ fn choose(terms: &mut Terms, t: TermId, states: &[State]) -> (TermId, TermId) {
 
 fn one_case(terms: &mut Terms, t: TermId, states: &[State], required: &mut Vec<TermId>) -> TermId {
     let common = |terms: &Terms, s: TermId| -> Option<Value> {
-        let mut values = states.iter().map(|state| terms.eval(s, &mut |sym, _| state[&sym]));
+        let mut values = states.iter().map(|state| terms.eval(s, &mut |sym, _| state[&sym].clone()));
         let first = values.next()?;
         values.all(|v| v == first).then_some(first)
     };

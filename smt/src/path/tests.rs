@@ -91,7 +91,7 @@ fn formula(terms: &mut Terms, program: &Program, exclusive: bool) -> Option<Path
 fn bits(value: Value) -> u128 {
     match value {
         Value::Bv { bits, .. } => bits,
-        Value::Bool(_) | Value::Int(_) => panic!("a bit vector was expected"),
+        Value::Bool(_) | Value::Int(_) | Value::Array(_) => panic!("a bit vector was expected"),
     }
 }
 
@@ -154,14 +154,14 @@ fn check_formula(terms: &mut Terms, program: &Program, syms: &[SymId], exclusive
                 let bits = inputs >> (WIDTH as usize * i) & 3;
                 let value = match terms.symbol_sort(sym) {
                     Sort::Bool => Value::Bool(bits & 1 == 1),
-                    Sort::Bv(_) | Sort::Int => Value::Bv { width: WIDTH, bits },
+                    Sort::Bv(_) | Sort::Int | Sort::Array { .. } => Value::Bv { width: WIDTH, bits },
                 };
                 env.insert((sym, index), value);
             }
             for (i, &sym) in syms.iter().enumerate() {
                 env.insert((sym, 0), Value::Bv { width: WIDTH, bits: start[i] });
             }
-            let value = |t: TermId| terms.eval(t, &mut |sym, index| env[&(sym, index)]);
+            let value = |t: TermId| terms.eval(t, &mut |sym, index| env[&(sym, index)].clone());
             if is_true(value(formula.pc)) {
                 ends.insert(std::array::from_fn(|i| bits(value(values[i]))));
             }

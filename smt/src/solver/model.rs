@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use rustc_hash::FxHashMap;
 
 use crate::error::Error;
-use crate::term::{Sort, SymId, TermId, Terms, Value};
+use crate::term::{ArrayValue, Sort, SymId, TermId, Terms, Value};
 
 /// Where a model takes its values from. Solvers implement it.
 pub trait Assignment {
@@ -51,10 +51,12 @@ impl<'s> Model<'s> {
 
     /// The value of an instance. None if it cannot be expressed.
     pub fn value(&self, terms: &Terms, sym: SymId, index: u32) -> Option<Value> {
-        *self.cache.borrow_mut().entry((sym, index)).or_insert_with(|| {
+        let mut cache = self.cache.borrow_mut();
+        let value = cache.entry((sym, index)).or_insert_with(|| {
             let found = self.source.value(terms, sym, index).ok()?;
             Some(found.unwrap_or_else(|| terms.default_value(sym)))
-        })
+        });
+        value.clone()
     }
 }
 
@@ -64,6 +66,7 @@ impl Terms {
         match self.symbol_sort(sym) {
             Sort::Bool => Value::Bool(false),
             Sort::Bv(width) => Value::Bv { width, bits: 0 },
+            Sort::Array { index, element } => Value::Array(ArrayValue::constant(index, element, 0)),
             Sort::Int => {
                 let (lo, hi) = self.symbol_bounds(sym).unwrap_or((0, 0));
                 Value::Int(0.clamp(lo, hi.max(lo)))

@@ -193,6 +193,33 @@ proptest! {
     }
 
     #[test]
+    fn z3_agrees_with_the_evaluator_on_floats(
+        bytes in prop::collection::vec(any::<u8>(), 1..60),
+        envs in prop::collection::vec(env(), 3),
+    ) {
+        let expr = Decoder::floats(&bytes).expr(Sort::Bool, 4);
+        let mut terms = Terms::new();
+        let t = expr.build(&mut terms);
+        let limits = Limits::time(std::time::Duration::from_millis(200));
+        let mut solver = Z3Solver::new(&Z3Config::default());
+        for env in &envs {
+            solver.push();
+            for equation in fixed(&mut terms, t, env) {
+                solver.assert(&terms, equation);
+            }
+            solver.assert(&terms, t);
+            let answer = solver.check(&terms, &[], &limits).truth();
+            let expected = expr.eval(env).as_bool();
+            // Large circuits may take longer than a test should.
+            prop_assert!(answer.is_none() || answer == expected, "{} under {:?}", terms.display(t), env);
+            solver.pop();
+        }
+        if let CheckResult::Sat(model) = solver.check(&terms, &[t], &limits) {
+            prop_assert_eq!(model.holds(&terms, t), Some(true), "{}", terms.display(t));
+        }
+    }
+
+    #[test]
     fn the_way_back_from_z3_keeps_the_value(
         bytes in prop::collection::vec(any::<u8>(), 1..120),
         envs in prop::collection::vec(env(), 6),

@@ -13,7 +13,7 @@ impl Terms {
         match *self.get(t) {
             Term::Var { sym, .. } => self.symbol_sort(sym) == Sort::Bool,
             Term::Eq(a, _) => self.sort(a) != Sort::Bool,
-            Term::BvCmp(..) | Term::IntLe(..) => true,
+            Term::BvCmp(..) | Term::IntLe(..) | Term::FpCmp(..) => true,
             _ => false,
         }
     }

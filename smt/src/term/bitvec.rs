@@ -243,6 +243,20 @@ impl Terms {
                 let part = self.extract(hi.min(top), lo.min(top), arg);
                 self.sext(hi - lo + 1, part)
             }
+            Term::Concat(high, low) => {
+                let below = self.width(low);
+                if lo >= below {
+                    return self.extract(hi - below, lo - below, high);
+                }
+                if hi < below {
+                    return self.extract(hi, lo, low);
+                }
+                let (high, low) = (self.extract(hi - below, 0, high), self.extract(below - 1, lo, low));
+                self.concat(high, low)
+            }
+            Term::BvBin(BvBin::Add | BvBin::Sub | BvBin::Mul, ..) | Term::BvUn(BvUn::Neg, _) if lo > 0 => {
+                self.extract_of_sum(hi, lo, a)
+            }
             // The low bits of these operations depend on the low bits of the operands only. The operands are cut
             // where that removes an extension, as in the C statement `c = c + 1` for a character.
             Term::BvBin(op, x, y) if lo == 0 && self.narrows(hi, a, NARROWING) => {

@@ -170,8 +170,14 @@ impl Terms {
         if t == e {
             return t;
         }
-        if self.sort(t) == Sort::Bool {
-            return self.ite_bool(c, t, e);
+        match self.sort(t) {
+            Sort::Bool => return self.ite_bool(c, t, e),
+            Sort::Array { .. } => {
+                if let Some(merged) = self.merge_arrays(c, t, e) {
+                    return merged;
+                }
+            }
+            Sort::Bv(_) | Sort::Int => {}
         }
         // The condition decides the same condition below.
         let t = match *self.get(t) {

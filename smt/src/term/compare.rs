@@ -30,6 +30,7 @@ impl Terms {
             Sort::Bool => self.iff(a, b),
             Sort::Bv(_) => self.bv_eq(a, b),
             Sort::Int => self.int_eq(a, b),
+            Sort::Array { .. } => self.array_eq(a, b),
         }
     }
 
@@ -56,6 +57,12 @@ impl Terms {
         }
         if let Some(t) = self.eq_same_condition(a, b) {
             return t;
+        }
+        if let (&Term::Concat(x, y), &Term::Concat(v, w)) = (self.get(a), self.get(b))
+            && self.width(x) == self.width(v)
+        {
+            let (high, low) = (self.eq(x, v), self.eq(y, w));
+            return self.and(high, low);
         }
         match (self.as_extension(a), self.as_extension(b)) {
             (Some(x), Some(y)) if x.signed == y.signed => {
@@ -112,6 +119,12 @@ impl Terms {
         let width = self.width(a);
         let Some(k) = self.as_bv(b) else { unreachable!("the caller gives a constant") };
         let moved: Option<(TermId, u128)> = match *self.get(a) {
+            Term::Concat(high, low) => {
+                let below = self.width(low);
+                let (upper, lower) = (self.bv(width - below, k >> below), self.bv(below, k));
+                let (upper, lower) = (self.eq(high, upper), self.eq(low, lower));
+                return self.and(upper, lower);
+            }
             Term::BvBin(op, x, y) => match (op, self.as_bv(x), self.as_bv(y)) {
                 (BvBin::Xor, _, Some(c)) => Some((x, k ^ c)),
                 (BvBin::Xor, _, None) if k == 0 => return self.eq(x, y),

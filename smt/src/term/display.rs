@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::fmt;
 
 use super::ids::{Sort, TermId};
-use super::node::{BvBin, BvCmp, BvUn, Term};
+use super::node::{BvBin, BvCmp, BvUn, FpBin, FpCmp, FpUn, Rounding, Term};
 use super::semantics::to_signed;
 use super::store::Terms;
 
@@ -79,7 +79,9 @@ impl Printer<'_> {
                 Term::Eq(..) | Term::BvCmp(..) | Term::IntLe(..) => Level::Comparison,
                 _ => Level::Tight,
             },
-            Term::Eq(..) | Term::BvCmp(..) | Term::IntLe(..) => Level::Comparison,
+            Term::Eq(..) | Term::BvCmp(..) | Term::IntLe(..) | Term::FpCmp(..) => Level::Comparison,
+            Term::FpBin(FpBin::Add | FpBin::Sub, ..) => Level::Sum,
+            Term::FpBin(..) => Level::Product,
             Term::IntAdd(_) | Term::BvBin(BvBin::Add | BvBin::Sub, ..) => Level::Sum,
             Term::BvUn(..)
             | Term::BvBin(..)
@@ -93,6 +95,11 @@ impl Printer<'_> {
             | Term::Int(_)
             | Term::Var { .. }
             | Term::Ite(..)
+            | Term::Concat(..)
+            | Term::ConstArray { .. }
+            | Term::Select(..)
+            | Term::Store { .. }
+            | Term::FpUn(..)
             | Term::Extract { .. }
             | Term::Zext { .. }
             | Term::Sext { .. } => Level::Tight,
@@ -141,8 +148,8 @@ impl Printer<'_> {
                 let op = match (self.terms.sort(a), negated) {
                     (Sort::Bool, false) => "<=>",
                     (Sort::Bool, true) => "xor",
-                    (Sort::Bv(_) | Sort::Int, false) => "=",
-                    (Sort::Bv(_) | Sort::Int, true) => "!=",
+                    (Sort::Bv(_) | Sort::Int | Sort::Array { .. }, false) => "=",
+                    (Sort::Bv(_) | Sort::Int | Sort::Array { .. }, true) => "!=",
                 };
                 self.infix(f, level, a, op, b, d)
             }
@@ -200,6 +207,37 @@ impl Printer<'_> {
             }
             &Term::Zext { width, arg } => self.call(f, &format!("zext{width}"), &[arg], d),
             &Term::Sext { width, arg } => self.call(f, &format!("sext{width}"), &[arg], d),
+            &Term::Concat(a, b) => self.call(f, "concat", &[a, b], d),
+            &Term::ConstArray { element, .. } => {
+                f.write_str("[..: ")?;
+                self.term(f, element, Level::Top, d)?;
+                f.write_str("]")
+            }
+            &Term::Select(a, i) => {
+                self.term(f, a, Level::Product, d)?;
+                f.write_str("[")?;
+                self.term(f, i, Level::Top, d)?;
+                f.write_str("]")
+            }
+            &Term::Store { array, base, ref writes } => self.store(f, array, base, writes, d),
+            &Term::FpUn(op, a) => self.call(f, &float_name(op), &[a], d),
+            &Term::FpBin(op, a, b) => {
+                let (level, name) = match op {
+                    FpBin::Add => (Level::Sum, "+."),
+                    FpBin::Sub => (Level::Sum, "-."),
+                    FpBin::Mul => (Level::Product, "*."),
+                    FpBin::Div => (Level::Product, "/."),
+                };
+                self.infix(f, level, a, name, b, d)
+            }
+            &Term::FpCmp(op, a, b) => {
+                let name = match op {
+                    FpCmp::Eq => "=.",
+                    FpCmp::Lt => "<.",
+                    FpCmp::Le => "<=.",
+                };
+                self.infix(f, Level::Comparison, a, name, b, d)
+            }
             Term::IntAdd(xs) => self.sum(f, xs, d),
             &Term::IntMulConst(k, a) => {
                 write!(f, "{k} * ")?;
@@ -215,6 +253,37 @@ impl Printer<'_> {
                 write!(f, " mod {k}")
             }
         }
+    }
+
+    /// `mem[i := x, i + 1 := y]`
+    fn store(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        array: TermId,
+        base: TermId,
+        writes: &super::writes::Writes,
+        d: usize,
+    ) -> fmt::Result {
+        self.term(f, array, Level::Product, d)?;
+        let is_constant = self.terms.as_bv(base) == Some(0);
+        for (i, (offset, element)) in writes.to_vec().into_iter().enumerate() {
+            f.write_str(if i == 0 { "[" } else { ", " })?;
+            if self.left.get() == 0 {
+                f.write_str("...")?;
+                break;
+            }
+            if is_constant {
+                write!(f, "{offset}")?;
+            } else {
+                self.term(f, base, Level::Comparison, d)?;
+                if offset != 0 {
+                    write!(f, " + {}", to_signed(self.terms.width(base), offset))?;
+                }
+            }
+            f.write_str(" := ")?;
+            self.term(f, element, Level::Top, d)?;
+        }
+        f.write_str("]")
     }
 
     fn sum(&self, f: &mut fmt::Formatter<'_>, xs: &[TermId], d: usize) -> fmt::Result {
@@ -241,6 +310,20 @@ impl Printer<'_> {
             }
         }
         Ok(())
+    }
+}
+
+fn float_name(op: FpUn) -> String {
+    match op {
+        FpUn::Sqrt => "sqrt".to_owned(),
+        FpUn::Round(Rounding::NearestEven) => "roundeven".to_owned(),
+        FpUn::Round(Rounding::NearestAway) => "round".to_owned(),
+        FpUn::Round(Rounding::TowardZero) => "trunc".to_owned(),
+        FpUn::Round(Rounding::Up) => "ceil".to_owned(),
+        FpUn::Round(Rounding::Down) => "floor".to_owned(),
+        FpUn::FromInt { signed, bits } => format!("{}2f{bits}", if signed { 's' } else { 'u' }),
+        FpUn::ToInt { signed, bits } => format!("f2{}{bits}", if signed { 's' } else { 'u' }),
+        FpUn::ToFloat { bits } => format!("f{bits}"),
     }
 }
 

@@ -3,6 +3,8 @@
 
 use rustc_hash::FxHashMap;
 
+use super::array_value::ArrayValue;
+use super::float;
 use super::ids::{SymId, TermId, Value};
 use super::node::Term;
 use super::semantics;
@@ -35,10 +37,11 @@ impl Evaluator {
         self.values.clear();
         for &t in &self.order {
             let (positions, values) = (&self.positions, &self.values);
-            let value = terms.eval_node(t, &|operand| values[positions[operand.index()] as usize], f, &mut exact);
+            let value = terms.eval_node(t, &|operand| &values[positions[operand.index()] as usize], f, &mut exact);
             self.values.push(value);
         }
-        exact.then(|| self.roots.iter().map(|root| self.values[self.positions[root.index()] as usize]).collect())
+        exact
+            .then(|| self.roots.iter().map(|root| self.values[self.positions[root.index()] as usize].clone()).collect())
     }
 }
 
@@ -57,33 +60,37 @@ impl Terms {
     }
 
     fn evaluate(&self, t: TermId, f: &mut dyn FnMut(SymId, u32) -> Value) -> (Value, bool) {
-        let mut memo = FxHashMap::default();
+        let mut memo: FxHashMap<TermId, Value> = FxHashMap::default();
         let mut exact = true;
         for s in self.post_order(&[t], |_| false) {
-            let v = self.eval_node(s, &|operand| memo[&operand], f, &mut exact);
+            let v = self.eval_node(s, &|operand| &memo[&operand], f, &mut exact);
             memo.insert(s, v);
         }
-        (memo[&t], exact)
+        (memo.remove(&t).expect("the root comes last"), exact)
     }
 
-    fn eval_node(
+    fn eval_node<'m>(
         &self,
         t: TermId,
-        memo: &impl Fn(TermId) -> Value,
+        memo: &impl Fn(TermId) -> &'m Value,
         f: &mut dyn FnMut(SymId, u32) -> Value,
         exact: &mut bool,
     ) -> Value {
         let truth = |t: &TermId| match memo(*t) {
-            Value::Bool(b) => b,
-            Value::Bv { .. } | Value::Int(_) => panic!("constructors guarantee a Boolean operand"),
+            Value::Bool(b) => *b,
+            Value::Bv { .. } | Value::Int(_) | Value::Array(_) => panic!("constructors guarantee a Boolean operand"),
         };
         let bits = |t: &TermId| match memo(*t) {
-            Value::Bv { bits, .. } => bits,
-            Value::Bool(_) | Value::Int(_) => panic!("constructors guarantee a bit-vector operand"),
+            Value::Bv { bits, .. } => *bits,
+            Value::Bool(_) | Value::Int(_) | Value::Array(_) => panic!("constructors guarantee a bit-vector operand"),
         };
         let int = |t: &TermId| match memo(*t) {
-            Value::Int(v) => v,
-            Value::Bool(_) | Value::Bv { .. } => panic!("constructors guarantee an integer operand"),
+            Value::Int(v) => *v,
+            Value::Bool(_) | Value::Bv { .. } | Value::Array(_) => panic!("constructors guarantee an integer operand"),
+        };
+        let array = |t: &TermId| match memo(*t) {
+            Value::Array(a) => a,
+            Value::Bool(_) | Value::Bv { .. } | Value::Int(_) => panic!("constructors guarantee an array operand"),
         };
         let mut fit = |result: Option<i128>, nearest: i128| {
             *exact &= result.is_some();
@@ -103,7 +110,7 @@ impl Terms {
             Term::Not(a) => Value::Bool(!truth(a)),
             Term::And(xs) => Value::Bool(xs.iter().all(truth)),
             Term::Or(xs) => Value::Bool(xs.iter().any(truth)),
-            Term::Ite(c, a, b) => memo(if truth(c) { *a } else { *b }),
+            Term::Ite(c, a, b) => memo(if truth(c) { *a } else { *b }).clone(),
             Term::Eq(a, b) => Value::Bool(memo(*a) == memo(*b)),
             Term::BvUn(op, a) => bv(self.width(t), semantics::bv_un(*op, self.width(t), bits(a))),
             Term::BvBin(op, a, b) => bv(self.width(t), semantics::bv_bin(*op, self.width(t), bits(a), bits(b))),
@@ -111,9 +118,22 @@ impl Terms {
             Term::Extract { hi, lo, arg } => bv(hi - lo + 1, semantics::extract(*hi, *lo, bits(arg))),
             Term::Zext { width, arg } => bv(*width, bits(arg)),
             Term::Sext { width, arg } => bv(*width, semantics::sext(self.width(*arg), *width, bits(arg))),
+            Term::Concat(a, b) => bv(self.width(t), bits(a) << self.width(*b) | bits(b)),
+            Term::ConstArray { index, element } => {
+                Value::Array(ArrayValue::constant(*index, self.width(*element), bits(element)))
+            }
+            Term::Select(a, i) => bv(self.width(t), array(a).get(bits(i))),
+            Term::Store { array: a, base, writes } => {
+                let (mut result, base) = (array(a).clone(), bits(base));
+                writes.for_each(|offset, v| result = result.clone().with(base.wrapping_add(offset), bits(&v)));
+                Value::Array(result)
+            }
+            Term::FpUn(op, a) => bv(self.width(t), float::fp_un(*op, self.width(*a), bits(a))),
+            Term::FpBin(op, a, b) => bv(self.width(t), float::fp_bin(*op, self.width(t), bits(a), bits(b))),
+            Term::FpCmp(op, a, b) => Value::Bool(float::fp_cmp(*op, self.width(*a), bits(a), bits(b))),
             Term::IntAdd(xs) => xs.iter().map(int).fold(Value::Int(0), |sum, x| match sum {
                 Value::Int(s) => fit(s.checked_add(x), s.saturating_add(x)),
-                Value::Bool(_) | Value::Bv { .. } => sum,
+                Value::Bool(_) | Value::Bv { .. } | Value::Array(_) => sum,
             }),
             Term::IntMulConst(k, a) => fit(k.checked_mul(int(a)), k.saturating_mul(int(a))),
             Term::IntMul(a, b) => fit(int(a).checked_mul(int(b)), int(a).saturating_mul(int(b))),

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use super::array_value::ArrayValue;
 use super::semantics;
 
 /// A term of one [`Terms`](super::Terms) store; equal ids are equal terms.
@@ -53,6 +54,13 @@ pub enum Sort {
     Bv(u32),
     /// Mathematical integers; constants are limited to 128 bits.
     Int,
+    /// Total maps from bit-vectors to bit-vectors.
+    Array {
+        /// Width of the indices.
+        index: u32,
+        /// Width of the elements.
+        element: u32,
+    },
 }
 
 impl fmt::Display for Sort {
@@ -61,12 +69,13 @@ impl fmt::Display for Sort {
             Sort::Bool => f.write_str("Bool"),
             Sort::Bv(width) => write!(f, "bv{width}"),
             Sort::Int => f.write_str("Int"),
+            Sort::Array { index, element } => write!(f, "[bv{index}]bv{element}"),
         }
     }
 }
 
 /// A constant of some sort.
-#[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug)]
+#[derive(Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug)]
 pub enum Value {
     /// A Boolean.
     Bool(bool),
@@ -79,39 +88,42 @@ pub enum Value {
     },
     /// An integer.
     Int(i128),
+    /// An array.
+    Array(ArrayValue),
 }
 
 impl Value {
     /// The sort of the value.
-    pub fn sort(self) -> Sort {
-        match self {
+    pub fn sort(&self) -> Sort {
+        match *self {
             Value::Bool(_) => Sort::Bool,
             Value::Bv { width, .. } => Sort::Bv(width),
             Value::Int(_) => Sort::Int,
+            Value::Array(ref a) => Sort::Array { index: a.index_width(), element: a.element_width() },
         }
     }
 
     /// The Boolean, if it is one.
-    pub fn as_bool(self) -> Option<bool> {
-        match self {
+    pub fn as_bool(&self) -> Option<bool> {
+        match *self {
             Value::Bool(b) => Some(b),
-            Value::Bv { .. } | Value::Int(_) => None,
+            Value::Bv { .. } | Value::Int(_) | Value::Array(_) => None,
         }
     }
 
     /// The integer, or the bits read as an unsigned number where that fits.
-    pub fn as_unsigned(self) -> Option<i128> {
-        match self {
-            Value::Bool(_) => None,
+    pub fn as_unsigned(&self) -> Option<i128> {
+        match *self {
+            Value::Bool(_) | Value::Array(_) => None,
             Value::Bv { bits, .. } => i128::try_from(bits).ok(),
             Value::Int(v) => Some(v),
         }
     }
 
     /// The integer, or the bits read in two's complement.
-    pub fn as_signed(self) -> Option<i128> {
-        match self {
-            Value::Bool(_) => None,
+    pub fn as_signed(&self) -> Option<i128> {
+        match *self {
+            Value::Bool(_) | Value::Array(_) => None,
             Value::Bv { width, bits } => Some(semantics::to_signed(width, bits)),
             Value::Int(v) => Some(v),
         }
@@ -124,6 +136,13 @@ impl fmt::Display for Value {
             Value::Bool(b) => write!(f, "{b}"),
             Value::Bv { width, bits } => write!(f, "{}", semantics::to_signed(width, bits)),
             Value::Int(v) => write!(f, "{v}"),
+            Value::Array(ref a) => {
+                f.write_str("[")?;
+                for (i, v) in a.entries() {
+                    write!(f, "{i}: {v}, ")?;
+                }
+                write!(f, "..: {}]", a.default_element())
+            }
         }
     }
 }

@@ -11,7 +11,7 @@
 //! is the exception to "the result depends only on the arguments": it then also depends on the nesting.
 
 use super::ids::TermId;
-use super::node::{BvBin, BvCmp, BvUn, Term};
+use super::node::{BvBin, BvCmp, BvUn, FpBin, FpCmp, FpUn, Term};
 use super::store::Terms;
 
 /// Nesting of constructors through trees.
@@ -56,6 +56,12 @@ pub(super) enum LeafOp {
     IntMulConst(i128),
     IntDiv(i128),
     IntMod(i128),
+    FpUn(FpUn),
+    /// The open operand stands on the left, here and in the comparison.
+    FpLeft(FpBin, TermId),
+    FpRight(FpBin, TermId),
+    FpCmpLeft(FpCmp, TermId),
+    FpCmpRight(FpCmp, TermId),
 }
 
 impl Terms {
@@ -127,6 +133,11 @@ impl Terms {
             LeafOp::IntMulConst(k) => self.int_mul_const(k, t),
             LeafOp::IntDiv(k) => self.int_div(t, k),
             LeafOp::IntMod(k) => self.int_mod(t, k),
+            LeafOp::FpUn(op) => self.fp_un(op, t),
+            LeafOp::FpLeft(op, k) => self.fp_bin(op, t, k),
+            LeafOp::FpRight(op, k) => self.fp_bin(op, k, t),
+            LeafOp::FpCmpLeft(op, k) => self.fp_cmp(op, t, k),
+            LeafOp::FpCmpRight(op, k) => self.fp_cmp(op, k, t),
         }
     }
 

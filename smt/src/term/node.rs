@@ -2,6 +2,7 @@
 //! The node of a term DAG.
 
 use super::ids::{SymId, TermId};
+use super::writes::Writes;
 
 /// Unary bit-vector operators.
 #[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug)]
@@ -63,6 +64,73 @@ pub enum BvCmp {
     Sle,
 }
 
+/// Binary floating-point operators, rounding to nearest, ties to even.
+#[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug)]
+pub enum FpBin {
+    /// Sum.
+    Add,
+    /// Difference.
+    Sub,
+    /// Product.
+    Mul,
+    /// Quotient.
+    Div,
+}
+
+/// Floating-point comparisons; none holds for what is not a number.
+#[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug)]
+pub enum FpCmp {
+    /// Equal; the zeros are.
+    Eq,
+    /// Less than.
+    Lt,
+    /// At most.
+    Le,
+}
+
+/// How a number is made integral.
+#[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug)]
+pub enum Rounding {
+    /// The nearest one, halves to even.
+    NearestEven,
+    /// The nearest one, halves away from zero.
+    NearestAway,
+    /// Towards zero.
+    TowardZero,
+    /// Towards positive infinity.
+    Up,
+    /// Towards negative infinity.
+    Down,
+}
+
+/// Unary floating-point operators and conversions.
+#[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug)]
+pub enum FpUn {
+    /// Square root, rounded to nearest.
+    Sqrt,
+    /// Integral value.
+    Round(Rounding),
+    /// The number nearest to an integer of any width.
+    FromInt {
+        /// Whether the operand is read in two's complement.
+        signed: bool,
+        /// Width of the result, 32 or 64.
+        bits: u32,
+    },
+    /// The integral part as an integer; the bits of the least signed number if it does not fit.
+    ToInt {
+        /// Whether the result is in two's complement.
+        signed: bool,
+        /// Width of the result.
+        bits: u32,
+    },
+    /// The nearest number of another format.
+    ToFloat {
+        /// Width of the result, 32 or 64.
+        bits: u32,
+    },
+}
+
 /// A node. Read it with [`Terms::get`](super::Terms::get); only the constructors of [`Terms`](super::Terms) make nodes.
 #[derive(Clone, Eq, PartialEq, Hash, Debug)]
 pub enum Term {
@@ -94,7 +162,7 @@ pub enum Term {
     Or(Box<[TermId]>),
     /// If-then-else of any sort; the condition is never a negation.
     Ite(TermId, TermId, TermId),
-    /// Equality of two bit-vectors, integers or Booleans; a constant stands on the right.
+    /// Equality of two terms of one sort; a constant stands on the right.
     Eq(TermId, TermId),
     /// Unary bit-vector operation.
     BvUn(BvUn, TermId),
@@ -125,6 +193,32 @@ pub enum Term {
         /// The operand.
         arg: TermId,
     },
+    /// Bit-vectors side by side, the first one highest. Never of neighbouring parts of one term.
+    Concat(TermId, TermId),
+    /// An array with the same element everywhere.
+    ConstArray {
+        /// Width of the indices.
+        index: u32,
+        /// The element.
+        element: TermId,
+    },
+    /// The element of an array at an index.
+    Select(TermId, TermId),
+    /// An array with other elements at some indices: at `base` plus each offset of `writes`.
+    Store {
+        /// The array.
+        array: TermId,
+        /// The index without what is added to it as a constant; 0 for constant indices.
+        base: TermId,
+        /// Offsets and elements.
+        writes: Writes,
+    },
+    /// Unary floating-point operation or conversion.
+    FpUn(FpUn, TermId),
+    /// Binary floating-point operation; the operands of a commutative one are ordered.
+    FpBin(FpBin, TermId, TermId),
+    /// Floating-point comparison.
+    FpCmp(FpCmp, TermId, TermId),
     /// Sum of monomials with different bases, ordered by base; a constant comes last.
     IntAdd(Box<[TermId]>),
     /// Monomial; the coefficient is neither 0 nor 1.
@@ -151,8 +245,18 @@ impl Term {
             | Term::Sext { arg: a, .. }
             | Term::IntMulConst(_, a)
             | Term::IntDiv(a, _)
-            | Term::IntMod(a, _) => f(a),
-            Term::Eq(a, b) | Term::BvBin(_, a, b) | Term::BvCmp(_, a, b) | Term::IntMul(a, b) | Term::IntLe(a, b) => {
+            | Term::IntMod(a, _)
+            | Term::ConstArray { element: a, .. }
+            | Term::FpUn(_, a) => f(a),
+            Term::Eq(a, b)
+            | Term::BvBin(_, a, b)
+            | Term::BvCmp(_, a, b)
+            | Term::IntMul(a, b)
+            | Term::IntLe(a, b)
+            | Term::Concat(a, b)
+            | Term::Select(a, b)
+            | Term::FpBin(_, a, b)
+            | Term::FpCmp(_, a, b) => {
                 f(a);
                 f(b);
             }
@@ -160,6 +264,11 @@ impl Term {
                 f(c);
                 f(a);
                 f(b);
+            }
+            Term::Store { array, base, ref writes } => {
+                f(array);
+                f(base);
+                writes.for_each(|_, value| f(value));
             }
             Term::And(ref xs) | Term::Or(ref xs) | Term::IntAdd(ref xs) => xs.iter().copied().for_each(f),
         }

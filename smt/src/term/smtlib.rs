@@ -5,8 +5,9 @@ use std::fmt::Write;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::float::{canonical_nan, int_limits, unfit};
 use super::ids::{Sort, TermId};
-use super::node::{BvBin, BvCmp, BvUn, Term};
+use super::node::{BvBin, BvCmp, BvUn, FpBin, FpCmp, FpUn, Rounding, Term};
 use super::store::Terms;
 
 /// A printer that remembers what it has declared and defined. The script must keep definitions over `(pop)`, as
@@ -53,6 +54,13 @@ impl SmtLib {
                 | Term::Extract { .. }
                 | Term::Zext { .. }
                 | Term::Sext { .. }
+                | Term::Concat(..)
+                | Term::ConstArray { .. }
+                | Term::Select(..)
+                | Term::Store { .. }
+                | Term::FpUn(..)
+                | Term::FpBin(..)
+                | Term::FpCmp(..)
                 | Term::IntAdd(_)
                 | Term::IntMulConst(..)
                 | Term::IntMul(..)
@@ -90,6 +98,39 @@ impl SmtLib {
             Term::Extract { hi, lo, .. } => format!("(_ extract {hi} {lo})"),
             Term::Zext { width, arg } => format!("(_ zero_extend {})", width - terms.width(arg)),
             Term::Sext { width, arg } => format!("(_ sign_extend {})", width - terms.width(arg)),
+            Term::Concat(..) => "concat".to_owned(),
+            Term::ConstArray { .. } => format!("(as const {})", sort_name(terms.sort(t))),
+            Term::Select(..) => "select".to_owned(),
+            Term::Store { array, base, ref writes } => {
+                let (base, width) = (&self.names[&base], terms.width(base));
+                let mut text = self.names[&array].clone();
+                writes.for_each(|offset, v| {
+                    text = format!("(store {text} (bvadd {base} (_ bv{offset} {width})) {})", self.names[&v]);
+                });
+                return text;
+            }
+            Term::FpUn(op, a) => return float_unary(op, terms.width(a), &self.names[&a]),
+            Term::FpBin(op, a, b) => {
+                let width = terms.width(a);
+                let (x, y) = (number(width, &self.names[&a]), number(width, &self.names[&b]));
+                let name = match op {
+                    FpBin::Add => "fp.add",
+                    FpBin::Sub => "fp.sub",
+                    FpBin::Mul => "fp.mul",
+                    FpBin::Div => "fp.div",
+                };
+                return number_bits(width, &format!("({name} RNE {x} {y})"));
+            }
+            Term::FpCmp(op, a, b) => {
+                let width = terms.width(a);
+                let (x, y) = (number(width, &self.names[&a]), number(width, &self.names[&b]));
+                let name = match op {
+                    FpCmp::Eq => "fp.eq",
+                    FpCmp::Lt => "fp.lt",
+                    FpCmp::Le => "fp.leq",
+                };
+                return format!("({name} {x} {y})");
+            }
             Term::IntAdd(_) => "+".to_owned(),
             Term::IntMulConst(k, _) => format!("* {}", int_text(k)),
             Term::IntMul(..) => "*".to_owned(),
@@ -136,7 +177,59 @@ fn sort_name(sort: Sort) -> String {
         Sort::Bool => "Bool".to_owned(),
         Sort::Bv(width) => format!("(_ BitVec {width})"),
         Sort::Int => "Int".to_owned(),
+        Sort::Array { index, element } => format!("(Array (_ BitVec {index}) (_ BitVec {element}))"),
     }
+}
+
+/// A number with the given bits.
+fn number(width: u32, bits: &str) -> String {
+    format!("({} {bits})", to_fp(width))
+}
+
+fn to_fp(width: u32) -> &'static str {
+    if width == 32 { "(_ to_fp 8 24)" } else { "(_ to_fp 11 53)" }
+}
+
+/// The bits of a number; `fp.to_ieee_bv` is an extension of the standard that solvers have.
+fn number_bits(width: u32, number: &str) -> String {
+    let nan = canonical_nan(width);
+    format!("(let ((f {number})) (ite (fp.isNaN f) (_ bv{nan} {width}) (fp.to_ieee_bv f)))")
+}
+
+fn float_unary(op: FpUn, width: u32, bits: &str) -> String {
+    let x = number(width, bits);
+    match op {
+        FpUn::Sqrt => number_bits(width, &format!("(fp.sqrt RNE {x})")),
+        FpUn::Round(rounding) => {
+            let mode = match rounding {
+                Rounding::NearestEven => "RNE",
+                Rounding::NearestAway => "RNA",
+                Rounding::TowardZero => "RTZ",
+                Rounding::Up => "RTP",
+                Rounding::Down => "RTN",
+            };
+            number_bits(width, &format!("(fp.roundToIntegral {mode} {x})"))
+        }
+        FpUn::ToFloat { bits: to } => number_bits(to, &format!("({} RNE {x})", to_fp(to))),
+        FpUn::FromInt { signed: true, bits: to } => number_bits(to, &format!("({} RNE {bits})", to_fp(to))),
+        FpUn::FromInt { signed: false, bits: to } => {
+            number_bits(to, &format!("({} RNE {bits})", to_fp(to).replace("to_fp", "to_fp_unsigned")))
+        }
+        FpUn::ToInt { signed, bits: to } => {
+            let whole = format!("(fp.roundToIntegral RTZ {x})");
+            let (least, limit) = int_limits(width, signed, to);
+            let (least, limit) = (number(width, &bits_text(width, least)), number(width, &bits_text(width, limit)));
+            let name = if signed { "fp.to_sbv" } else { "fp.to_ubv" };
+            let unfit = bits_text(to, unfit(to));
+            format!(
+                "(let ((w {whole})) (ite (and (fp.leq {least} w) (fp.lt w {limit})) ((_ {name} {to}) RTZ w) {unfit}))"
+            )
+        }
+    }
+}
+
+fn bits_text(width: u32, bits: u128) -> String {
+    format!("(_ bv{bits} {width})")
 }
 
 fn int_text(v: i128) -> String {

@@ -25,6 +25,7 @@ struct Info {
     sort: Sort,
     leaves: Leaves,
     has_bounded: bool,
+    has_float: bool,
 }
 
 /// The hash-consing store. Building needs `&mut`, reading `&`.
@@ -38,6 +39,7 @@ pub struct Terms {
     nodes: IndexSet<Term, FxBuildHasher>,
     infos: Vec<Info>,
     pub(super) leaf_memo: FxHashMap<(LeafOp, TermId), TermId>,
+    pub(super) selections: FxHashMap<(TermId, TermId), TermId>,
     pub(super) polynomials: FxHashMap<TermId, Polynomial>,
     /// Nesting of constructors that call each other through if-then-else trees, see `leaves`.
     pub(super) depth: u32,
@@ -60,6 +62,7 @@ impl Terms {
             nodes: IndexSet::default(),
             infos: Vec::new(),
             leaf_memo: FxHashMap::default(),
+            selections: FxHashMap::default(),
             polynomials: FxHashMap::default(),
             depth: 0,
         };
@@ -169,13 +172,25 @@ impl Terms {
     pub fn width(&self, t: TermId) -> u32 {
         match self.sort(t) {
             Sort::Bv(width) => width,
-            sort @ (Sort::Bool | Sort::Int) => panic!("a bit-vector was expected, not a term of sort {sort}"),
+            sort @ (Sort::Bool | Sort::Int | Sort::Array { .. }) => {
+                panic!("a bit-vector was expected, not a term of sort {sort}")
+            }
         }
     }
 
     /// Whether an instance of a bounded symbol occurs in the term.
     pub fn has_bounded(&self, t: TermId) -> bool {
         self.infos[t.index()].has_bounded
+    }
+
+    /// Whether there is no if-then-else with another sort than Boolean in the term, as far as its leaves tell.
+    pub(super) fn is_flat(&self, t: TermId) -> bool {
+        self.infos[t.index()].leaves != Leaves::Many && !matches!(self.get(t), Term::Ite(..))
+    }
+
+    /// Whether a floating-point operation occurs in the term.
+    pub fn has_float(&self, t: TermId) -> bool {
+        self.infos[t.index()].has_float
     }
 
     pub(super) fn leaves_of(&self, t: TermId) -> Leaves {
@@ -239,6 +254,7 @@ impl Terms {
             Value::Bool(b) => self.bool(b),
             Value::Bv { width, bits } => self.bv(width, bits),
             Value::Int(v) => self.int(v),
+            Value::Array(a) => self.array_constant(&a),
         }
     }
 
@@ -266,15 +282,23 @@ impl Terms {
     fn compute_info(&self, t: TermId) -> Info {
         let node = self.get(t);
         let mut has_bounded = matches!(*node, Term::Var { sym, .. } if self.symbol_bounds(sym).is_some());
+        let mut has_float = matches!(*node, Term::FpUn(..) | Term::FpBin(..) | Term::FpCmp(..));
         let mut operands_flat = true;
-        node.for_each_child(|c| {
-            let info = &self.infos[c.index()];
-            has_bounded |= info.has_bounded;
-            operands_flat &= info.leaves != Leaves::Many;
-            if let Term::Ite(..) = self.get(c) {
-                operands_flat = false;
+        let mut consider = |c: TermId| {
+            has_bounded |= self.has_bounded(c);
+            has_float |= self.has_float(c);
+            operands_flat &= self.is_flat(c);
+        };
+        match *node {
+            Term::Store { array, base, ref writes } => {
+                consider(array);
+                consider(base);
+                has_bounded |= writes.traits().has_bounded;
+                has_float |= writes.traits().has_float;
+                operands_flat &= !writes.traits().has_choice;
             }
-        });
+            _ => node.for_each_child(consider),
+        }
         let sort = match *node {
             Term::True
             | Term::False
@@ -283,11 +307,25 @@ impl Terms {
             | Term::Or(_)
             | Term::Eq(..)
             | Term::BvCmp(..)
+            | Term::FpCmp(..)
             | Term::IntLe(..) => Sort::Bool,
             Term::Bv { width, .. } | Term::Zext { width, .. } | Term::Sext { width, .. } => Sort::Bv(width),
             Term::Extract { hi, lo, .. } => Sort::Bv(hi - lo + 1),
+            Term::Concat(a, b) => Sort::Bv(self.width(a) + self.width(b)),
+            Term::ConstArray { index, element } => Sort::Array { index, element: self.width(element) },
+            Term::Select(a, _) => match self.sort(a) {
+                Sort::Array { element, .. } => Sort::Bv(element),
+                sort @ (Sort::Bool | Sort::Int | Sort::Bv(_)) => {
+                    panic!("an array was expected, not a term of sort {sort}")
+                }
+            },
+            Term::FpUn(op, a) => Sort::Bv(op.result_width(self.width(a))),
             Term::Var { sym, .. } => self.symbol_sort(sym),
-            Term::BvUn(_, a) | Term::BvBin(_, a, _) | Term::Ite(_, a, _) => self.sort(a),
+            Term::BvUn(_, a)
+            | Term::BvBin(_, a, _)
+            | Term::Ite(_, a, _)
+            | Term::FpBin(_, a, _)
+            | Term::Store { array: a, .. } => self.sort(a),
             Term::Int(_)
             | Term::IntAdd(_)
             | Term::IntMulConst(..)
@@ -302,6 +340,6 @@ impl Terms {
             _ if operands_flat => Leaves::One(t),
             _ => Leaves::Many,
         };
-        Info { sort, leaves, has_bounded }
+        Info { sort, leaves, has_bounded, has_float }
     }
 }

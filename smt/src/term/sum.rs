@@ -75,6 +75,11 @@ impl Terms {
         }
     }
 
+    /// `a - b`.
+    pub(super) fn difference(&self, a: TermId, b: TermId) -> Sum {
+        self.sum_of(a).plus(u128::MAX, &self.sum_of(b))
+    }
+
     /// `factor * a`, where `factor` is a constant. Sums are multiplied as a whole.
     pub(super) fn bv_scaled(&mut self, a: TermId, factor: u128) -> TermId {
         let width = self.width(a);
@@ -136,6 +141,34 @@ impl Terms {
         });
         sum.monomials.retain(|&(_, c)| c != 0);
         sum
+    }
+
+    /// Bits `hi` down to `lo` of a sum, where `lo` is not 0. What is divisible by 2^lo does not change the bits below, so it is
+    /// added to the result instead: the cell index of the address `p + 4 * i + 8` is that of `p` plus `i + 2`.
+    pub(super) fn extract_of_sum(&mut self, hi: u32, lo: u32, t: TermId) -> TermId {
+        let mut rest = self.sum_of(t);
+        let width = hi - lo + 1;
+        let mut moved = self.bv(width, 0);
+        let is_divisible = |c: u128| c.trailing_zeros() >= lo;
+        let divisible: Vec<(TermId, u128)> = rest.monomials.iter().copied().filter(|&(_, c)| is_divisible(c)).collect();
+        if divisible.is_empty() && rest.constant >> lo == 0 {
+            return self.intern(Term::Extract { hi, lo, arg: t });
+        }
+        for (base, c) in divisible {
+            // Only the low bits of the factors matter.
+            let part = self.extract(width - 1, 0, base);
+            moved = self.bv_plus(moved, c >> lo & mask(width), part);
+        }
+        rest.monomials.retain(|&(_, c)| !is_divisible(c));
+        let high = self.bv(width, rest.constant >> lo);
+        rest.constant &= mask(lo);
+        if rest.monomials.is_empty() {
+            return self.bv_plus(moved, 1, high);
+        }
+        let moved = self.bv_plus(moved, 1, high);
+        let rest = self.sum_term(rest);
+        let part = self.extract(hi, lo, rest);
+        self.bv_plus(moved, 1, part)
     }
 
     fn is_sum(&self, t: TermId) -> bool {

@@ -105,6 +105,16 @@ impl Terms {
             Term::Extract { hi, lo, arg } => self.extract(hi, lo, map(arg)),
             Term::Zext { width, arg } => self.zext(width, map(arg)),
             Term::Sext { width, arg } => self.sext(width, map(arg)),
+            Term::Concat(a, b) => self.concat(map(a), map(b)),
+            Term::ConstArray { index, element } => self.const_array(index, map(element)),
+            Term::Select(a, b) => self.select(map(a), map(b)),
+            Term::Store { array, base, ref writes } => {
+                let writes: Vec<(u128, TermId)> = writes.to_vec().into_iter().map(|(k, v)| (k, map(v))).collect();
+                self.store_all(map(array), map(base), &writes)
+            }
+            Term::FpUn(op, a) => self.fp_un(op, map(a)),
+            Term::FpBin(op, a, b) => self.fp_bin(op, map(a), map(b)),
+            Term::FpCmp(op, a, b) => self.fp_cmp(op, map(a), map(b)),
             Term::IntAdd(ref xs) => {
                 let xs: Vec<TermId> = xs.iter().map(|&x| map(x)).collect();
                 self.int_sum(&xs)

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::path::Stmt;
 use crate::solver::Limits;
-use crate::term::{BvBin, BvCmp, Sort, SymId, TermId, Terms, Value};
+use crate::term::{ArrayValue, BvBin, BvCmp, Sort, SymId, TermId, Terms, Value};
 
 /// How the program's numbers are modelled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -107,6 +107,7 @@ impl Ctx {
             Sort::Bool => Value::Bool(v % 2 == 1),
             Sort::Bv(width) => Value::Bv { width, bits: v as u128 & ((1 << width) - 1) },
             Sort::Int => Value::Int(v),
+            Sort::Array { index, element } => Value::Array(ArrayValue::constant(index, element, v as u128)),
         }
     }
 
@@ -191,7 +192,7 @@ pub(super) fn one_place(query: &PathQuery) -> Hints {
 
 /// Executes a witness; panics when it is no execution.
 pub(super) fn replay(terms: &Terms, query: &PathQuery, witness: &Witness) {
-    let mut state: BTreeMap<SymId, Value> = witness.initial.iter().copied().collect();
+    let mut state: BTreeMap<SymId, Value> = witness.initial.iter().cloned().collect();
     let (mut block, mut node) = (0, 0);
     for step in &witness.steps {
         while node == query.blocks[block].nodes - 1 {
@@ -201,7 +202,7 @@ pub(super) fn replay(terms: &Terms, query: &PathQuery, witness: &Witness) {
         let edge = &query.blocks[block].edges[step.edge];
         assert_eq!(edge.from, node);
         node = edge.to;
-        let value = |t: TermId| terms.eval(t, &mut |sym, _| state[&sym]);
+        let value = |t: TermId| terms.eval(t, &mut |sym, _| state[&sym].clone());
         match edge.stmt {
             Stmt::Skip => assert_eq!(step.input, None),
             Stmt::Assume(cond) => assert_eq!(value(cond), Value::Bool(true), "an assumption holds"),
@@ -210,9 +211,9 @@ pub(super) fn replay(terms: &Terms, query: &PathQuery, witness: &Witness) {
                 state.insert(sym, v);
             }
             Stmt::Havoc(sym) => {
-                let v = step.input.expect("a havoc has an input");
+                let v = step.input.clone().expect("a havoc has an input");
                 assert_eq!(v.sort(), terms.symbol_sort(sym));
-                if let (Some((lo, hi)), Value::Int(v)) = (terms.symbol_bounds(sym), v) {
+                if let (Some((lo, hi)), &Value::Int(v)) = (terms.symbol_bounds(sym), &v) {
                     assert!(lo <= v && v <= hi, "an input lies within the bounds");
                 }
                 state.insert(sym, v);

@@ -38,9 +38,9 @@ fn equivalent(ctx: &Ctx, var: TermId, formula: TermId, result: TermId, range: st
         let mut every = true;
         for v in range.clone() {
             env.insert((sym, index), ctx.value(sym, v));
-            every &= terms.eval(formula, &mut |s, i| env[&(s, i)]) == Value::Bool(true);
+            every &= terms.eval(formula, &mut |s, i| env[&(s, i)].clone()) == Value::Bool(true);
         }
-        terms.eval(result, &mut |s, i| env[&(s, i)]) == Value::Bool(every)
+        terms.eval(result, &mut |s, i| env[&(s, i)].clone()) == Value::Bool(every)
     })
 }
 

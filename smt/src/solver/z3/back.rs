@@ -87,6 +87,19 @@ impl Context {
                     width @ 1..=128 => Ok(Sort::Bv(width)),
                     width => Err(Error::Untranslatable(format!("a width of {width} bits"))),
                 },
+                SortKind::Array => {
+                    let width = |sort: Option<Z3_sort>| {
+                        let sort = self.made(sort)?;
+                        if Z3_get_sort_kind(c, sort) == SortKind::Bv
+                            && let width @ 1..=128 = Z3_get_bv_sort_size(c, sort)
+                        {
+                            return Ok(width);
+                        }
+                        Err(Error::Untranslatable("an array of other things than small bit-vectors".to_owned()))
+                    };
+                    let index = width(Z3_get_array_sort_domain(c, sort))?;
+                    Ok(Sort::Array { index, element: width(Z3_get_array_sort_range(c, sort))? })
+                }
                 kind => Err(Error::Untranslatable(format!("the sort {kind:?}"))),
             }
         }
@@ -116,7 +129,9 @@ impl Context {
         // The sort matters for bit-vector results only.
         let width = || match self.sort_of(ast)? {
             Sort::Bv(width) => Ok(width),
-            Sort::Bool | Sort::Int => Err(Error::Untranslatable("a bit-vector operator without width".to_owned())),
+            Sort::Bool | Sort::Int | Sort::Array { .. } => {
+                Err(Error::Untranslatable("a bit-vector operator without width".to_owned()))
+            }
         };
         let t = match (kind, xs) {
             (DeclKind::True, _) => TermId::TRUE,
@@ -135,6 +150,14 @@ impl Context {
                 }
                 terms.and_all(&all)
             }
+            (DeclKind::Select, &[a, i]) if is_array(terms, a) => terms.select(a, i),
+            (DeclKind::Store, &[a, i, v]) if is_array(terms, a) => terms.store(a, i, v),
+            (DeclKind::ConstArray, &[element]) => match self.sort_of(ast)? {
+                Sort::Array { index, .. } => terms.const_array(index, element),
+                Sort::Bool | Sort::Bv(_) | Sort::Int => {
+                    return Err(Error::Untranslatable("a constant array".to_owned()));
+                }
+            },
             (DeclKind::Extract, &[a]) => terms.extract(parameter(0), parameter(1), a),
             (DeclKind::ZeroExt, &[a]) => terms.zext(width()?, a),
             (DeclKind::SignExt, &[a]) => terms.sext(width()?, a),
@@ -186,6 +209,10 @@ impl Context {
     }
 }
 
+fn is_array(terms: &Terms, t: TermId) -> bool {
+    matches!(terms.sort(t), Sort::Array { .. })
+}
+
 /// A Boolean as a bit-vector of width 1.
 fn bit(terms: &mut Terms, b: TermId) -> TermId {
     let (one, zero) = (terms.bv(1, 1), terms.bv(1, 0));
@@ -194,16 +221,8 @@ fn bit(terms: &mut Terms, b: TermId) -> TermId {
 
 /// The parts side by side, the first one highest.
 fn concat(terms: &mut Terms, width: u32, parts: &[TermId]) -> TermId {
-    let mut result = terms.bv(width, 0);
-    let mut below = 0;
-    for &part in parts.iter().rev() {
-        let wide = terms.zext(width, part);
-        let by = terms.bv(width, u128::from(below));
-        let shifted = terms.bv_bin(BvBin::Shl, wide, by);
-        result = terms.bv_bin(BvBin::Or, result, shifted);
-        below += terms.width(part);
-    }
-    result
+    let joined = parts.iter().rev().copied().reduce(|low, high| terms.concat(high, low));
+    joined.unwrap_or_else(|| terms.bv(width, 0))
 }
 
 fn rotate_left(terms: &mut Terms, a: TermId, by: u32) -> TermId {

@@ -10,12 +10,12 @@ use z3_sys::{
     ErrorCode, Z3_ast, Z3_context, Z3_dec_ref, Z3_del_config, Z3_del_context, Z3_get_error_code, Z3_get_error_msg,
     Z3_global_param_set, Z3_inc_ref, Z3_mk_config, Z3_mk_context_rc, Z3_mk_params, Z3_mk_string_symbol, Z3_params,
     Z3_params_dec_ref, Z3_params_inc_ref, Z3_params_set_bool, Z3_params_set_symbol, Z3_params_set_uint,
-    Z3_set_error_handler, Z3_set_param_value, Z3_string, Z3_symbol,
+    Z3_set_error_handler, Z3_set_param_value, Z3_sort, Z3_string, Z3_symbol,
 };
 
 use super::watchdog::Watchdog;
 use crate::error::Error;
-use crate::term::{Sort, StoreId, SymId, TermId, Terms, Value};
+use crate::term::{Rounding, Sort, StoreId, SymId, TermId, Terms, Value};
 
 /// Sets the memory in bytes that all Z3 contexts of the process may use together. A call that exceeds it ends with
 /// "unknown"; the solver is rebuilt before its next use.
@@ -76,6 +76,11 @@ pub(super) struct Context {
     names: FxHashMap<Z3_ast, Name>,
     /// Which instance a constant of Z3 stands for.
     pub(super) instances: FxHashMap<Z3_ast, (SymId, u32)>,
+    /// Numbers whose bits terms are.
+    pub(super) numbers: FxHashMap<TermId, Z3_ast>,
+    pub(super) roundings: FxHashMap<Rounding, Z3_ast>,
+    /// Sorts of arrays by the widths of index and element, and of numbers, which have 0 as the second.
+    sorts: RefCell<FxHashMap<(u32, u32), Z3_sort>>,
     watchdog: Watchdog,
     store: Option<StoreId>,
 }
@@ -106,6 +111,9 @@ impl Context {
             ranges: FxHashMap::default(),
             names: FxHashMap::default(),
             instances: FxHashMap::default(),
+            numbers: FxHashMap::default(),
+            roundings: FxHashMap::default(),
+            sorts: RefCell::default(),
             watchdog: Watchdog::new(raw),
             store: None,
         })
@@ -154,6 +162,18 @@ impl Context {
         unsafe { Z3_inc_ref(self.raw, ast) };
         self.kept.borrow_mut().push(ast);
         Ok(ast)
+    }
+
+    /// A sort made by `make` unless it was made before, referenced so that it lives as long as the context.
+    pub(super) fn kept_sort(&self, key: (u32, u32), make: impl FnOnce() -> Option<Z3_sort>) -> Result<Z3_sort, Error> {
+        if let Some(&sort) = self.sorts.borrow().get(&key) {
+            return Ok(sort);
+        }
+        let sort = self.made(make())?;
+        // SAFETY: the sort was made in this context by the last call.
+        self.keep(unsafe { z3_sys::Z3_sort_to_ast(self.raw, sort) })?;
+        self.sorts.borrow_mut().insert(key, sort);
+        Ok(sort)
     }
 
     pub(super) fn symbol(&self, name: &str) -> Result<Z3_symbol, Error> {
@@ -297,6 +317,8 @@ impl Context {
                     let v = text(z3_sys::Z3_get_numeral_string(self.raw, ast)).parse();
                     v.map(Value::Int).map_err(|_| Error::Inexpressible)
                 }
+                // These need the model.
+                Sort::Array { .. } => Err(Error::Inexpressible),
             }
         }
     }

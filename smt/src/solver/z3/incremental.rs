@@ -462,7 +462,12 @@ impl Assignment for Z3Model<'_> {
         self.context.error()?;
         match value {
             None => Ok(None),
-            Some(ast) => self.context.value_of(terms.symbol_sort(sym), ast).map(Some),
+            Some(ast) => match terms.symbol_sort(sym) {
+                Sort::Array { index, element } => {
+                    self.context.array_value(self.model, index, element, ast).map(|array| Some(Value::Array(array)))
+                }
+                sort @ (Sort::Bool | Sort::Bv(_) | Sort::Int) => self.context.value_of(sort, ast).map(Some),
+            },
         }
     }
 }

@@ -6,7 +6,7 @@
 //! and translated terms stay referenced for the life of the context.
 //!
 //! * `context`: a context, its errors and its translated terms;
-//! * `translate`: terms to Z3; `back`: Z3 to terms;
+//! * `translate`, `arrays`, `floats`: terms to Z3; `back`: Z3 to terms;
 //! * `watchdog`: time limits and interrupts;
 //! * `incremental`: [`Z3Solver`];
 //! * [`spacer`]: Horn clauses; `tactic`: simplification and quantifier elimination.
@@ -38,8 +38,10 @@
 //!   0.27 ms (32 bits). Limits add nothing measurable, and a timeout of 100 ms ended hard checks after 100-106 ms.
 #![allow(unsafe_code)]
 
+mod arrays;
 mod back;
 mod context;
+mod floats;
 mod incremental;
 pub mod spacer;
 mod tactic;

@@ -198,7 +198,7 @@ fn counters(terms: &mut Terms, sort: Sort, steps: usize) -> (Vec<ChainStep>, [Te
     let (x, y) = (terms.var(sx, 0), terms.var(sy, 0));
     let (zero, one) = match sort {
         Sort::Bv(width) => (terms.bv(width, 0), terms.bv(width, 1)),
-        Sort::Int | Sort::Bool => (terms.int(0), terms.int(1)),
+        Sort::Int | Sort::Bool | Sort::Array { .. } => (terms.int(0), terms.int(1)),
     };
     let mut plus = |t: TermId| if sort == Sort::Int { terms.int_add(t, one) } else { terms.bv_bin(BvBin::Add, t, one) };
     let (next_x, next_y) = (plus(x), plus(y));

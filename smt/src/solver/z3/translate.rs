@@ -32,6 +32,7 @@ impl Context {
                 Sort::Bool => Z3_mk_bool_sort(self.raw()),
                 Sort::Bv(width) => Z3_mk_bv_sort(self.raw(), width),
                 Sort::Int => Z3_mk_int_sort(self.raw()),
+                Sort::Array { index, element } => return self.array_sort(index, element),
             }
         };
         self.made(made)
@@ -42,6 +43,12 @@ impl Context {
         let text = c_string(text);
         // SAFETY: the string outlives the call.
         Ok(unsafe { Z3_mk_numeral(self.raw(), text.as_ptr(), sort) })
+    }
+
+    /// A numeral, referenced.
+    pub(super) fn numeral_of(&self, text: &str, sort: Sort) -> Result<Z3_ast, Error> {
+        let numeral = self.numeral(text, sort)?;
+        self.keep(numeral)
     }
 
     fn variable(&mut self, terms: &Terms, sym: SymId, index: u32) -> Result<Option<Z3_ast>, Error> {
@@ -57,6 +64,11 @@ impl Context {
 
     /// The node of a term whose operands are translated, referenced.
     fn node(&mut self, terms: &Terms, t: TermId) -> Result<Z3_ast, Error> {
+        match terms.get(t) {
+            Term::FpUn(..) | Term::FpBin(..) | Term::FpCmp(..) => return self.float_node(terms, t),
+            Term::ConstArray { .. } | Term::Select(..) | Term::Store { .. } => return self.array_node(terms, t),
+            _ => {}
+        }
         let c = self.raw();
         let many = |xs: &[TermId]| -> Vec<Z3_ast> { xs.iter().map(|x| self.memo[x]).collect() };
         // SAFETY: the context is alive, and the operands are referenced by the memo.
@@ -93,6 +105,13 @@ impl Context {
                 Term::Extract { hi, lo, arg } => Z3_mk_extract(c, hi, lo, self.memo[&arg]),
                 Term::Zext { width, arg } => Z3_mk_zero_ext(c, width - terms.width(arg), self.memo[&arg]),
                 Term::Sext { width, arg } => Z3_mk_sign_ext(c, width - terms.width(arg), self.memo[&arg]),
+                Term::Concat(a, b) => Z3_mk_concat(c, self.memo[&a], self.memo[&b]),
+                Term::FpUn(..)
+                | Term::FpBin(..)
+                | Term::FpCmp(..)
+                | Term::ConstArray { .. }
+                | Term::Select(..)
+                | Term::Store { .. } => unreachable!("translated above"),
                 Term::IntAdd(ref xs) => {
                     let xs = many(xs);
                     Z3_mk_add(c, xs.len() as u32, xs.as_ptr())

@@ -14,7 +14,12 @@ fn env() -> impl Strategy<Value = Env> {
 }
 
 fn sort() -> impl Strategy<Value = Sort> {
-    prop_oneof![4 => Just(Sort::Bool), 3 => (1u32..9).prop_map(Sort::Bv), 2 => Just(Sort::Int)]
+    prop_oneof![4 => Just(Sort::Bool), 3 => (1u32..9).prop_map(Sort::Bv), 2 => Just(Sort::Int), 2 => array_sort()]
+}
+
+fn array_sort() -> impl Strategy<Value = Sort> {
+    (prop_oneof![Just(1u32), Just(3), Just(8)], prop_oneof![Just(1u32), Just(3), Just(8)])
+        .prop_map(|(index, element)| Sort::Array { index, element })
 }
 
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
@@ -73,6 +78,21 @@ proptest! {
     ) {
         let sort = if is_bool { Sort::Bool } else { Sort::Bv(width) };
         let expr = Decoder::wide(&bytes, true).expr(sort, 6);
+        let mut terms = Terms::new();
+        let t = expr.build(&mut terms);
+        check_shape(&terms, t);
+        for env in &envs {
+            prop_assert_eq!(value(&terms, t, env), expr.eval(env), "{} under {:?}", terms.display(t), env);
+        }
+    }
+
+    #[test]
+    fn floating_point_constructors_are_exact(
+        bytes in bytes(),
+        sort in prop_oneof![Just(Sort::Bool), Just(Sort::Bv(32)), Just(Sort::Bv(64)), Just(Sort::Bv(16))],
+        envs in envs(),
+    ) {
+        let expr = Decoder::floats(&bytes).expr(sort, 6);
         let mut terms = Terms::new();
         let t = expr.build(&mut terms);
         check_shape(&terms, t);

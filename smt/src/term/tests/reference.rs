@@ -4,7 +4,8 @@
 
 use std::rc::Rc;
 
-use crate::term::{BvBin, BvCmp, BvUn, Sort, TermId, Terms, Value};
+use super::floats::{float_binary, float_unary, number};
+use crate::term::{ArrayValue, BvBin, BvCmp, BvUn, FpBin, FpCmp, FpUn, Rounding, Sort, TermId, Terms, Value};
 
 /// Number of variables of each sort.
 pub(crate) const VARS: usize = 3;
@@ -37,6 +38,15 @@ pub(crate) enum Expr {
     IntMod(Rc<Expr>, i128),
     IntLe(Rc<Expr>, Rc<Expr>),
     IntLt(Rc<Expr>, Rc<Expr>),
+    Concat(Rc<Expr>, Rc<Expr>),
+    ConstArray(u32, Rc<Expr>),
+    Select(Rc<Expr>, Rc<Expr>),
+    Store(Rc<Expr>, Rc<Expr>, Rc<Expr>),
+    FpUn(FpUn, Rc<Expr>),
+    FpBin(FpBin, Rc<Expr>, Rc<Expr>),
+    FpCmp(FpCmp, Rc<Expr>, Rc<Expr>),
+    FpNeg(Rc<Expr>),
+    FpAbs(Rc<Expr>),
 }
 
 const BINARY: [BvBin; 13] = [
@@ -64,16 +74,23 @@ pub(crate) struct Decoder<'a> {
     unit: u32,
     /// Boolean leaves compare few variables with small constants, as the conditions of a state machine do.
     control: bool,
+    /// Numbers of 32 and 64 bits are also combined as floating-point numbers.
+    floats: bool,
 }
 
 impl<'a> Decoder<'a> {
     pub(crate) fn new(bytes: &'a [u8], with_int: bool) -> Self {
-        Decoder { bytes: bytes.iter(), pool: Vec::new(), with_int, unit: 1, control: false }
+        Decoder { bytes: bytes.iter(), pool: Vec::new(), with_int, unit: 1, control: false, floats: false }
     }
 
     /// The same with widths from 8 to 64.
     pub(crate) fn wide(bytes: &'a [u8], with_int: bool) -> Self {
         Decoder { unit: 8, ..Self::new(bytes, with_int) }
+    }
+
+    /// The same with floating-point operations.
+    pub(crate) fn floats(bytes: &'a [u8]) -> Self {
+        Decoder { floats: true, ..Self::wide(bytes, false) }
     }
 
     /// Formulas of propositional structure over comparisons of few variables with small constants.
@@ -87,7 +104,7 @@ impl<'a> Decoder<'a> {
         let k = self.below(5);
         let k = Rc::new(Expr::Const(match sort {
             Sort::Bv(width) => Value::Bv { width, bits: k as u128 },
-            Sort::Int | Sort::Bool => Value::Int(k as i128),
+            Sort::Int | Sort::Bool | Sort::Array { .. } => Value::Int(k as i128),
         }));
         match (self.below(4), sort) {
             (0, _) => Expr::Ne(x, k),
@@ -114,6 +131,9 @@ impl<'a> Decoder<'a> {
                 // The extreme constants come up often enough at these widths.
                 Sort::Bv(width) => Value::Bv { width, bits: k as u8 as i8 as u128 & ((1 << width) - 1) },
                 Sort::Int => Value::Int(k as i128 % 11 - 5),
+                Sort::Array { index, element } => {
+                    Value::Array(ArrayValue::constant(index, element, k as u128).with(1, 2))
+                }
             }));
         }
         Rc::new(Expr::Var(sort, self.below(VARS)))
@@ -134,6 +154,7 @@ impl<'a> Decoder<'a> {
             Sort::Bool => self.boolean(depth - 1),
             Sort::Bv(width) => self.bit_vector(width, depth - 1),
             Sort::Int => self.integer(depth - 1),
+            Sort::Array { index, element } => self.array(index, element, depth - 1),
         });
         self.pool.push((sort, Rc::clone(&e)));
         e
@@ -145,6 +166,52 @@ impl<'a> Decoder<'a> {
 
     fn any_width(&mut self) -> Sort {
         Sort::Bv(self.unit * (1 + self.below(8) as u32))
+    }
+
+    /// An array with few cells, so that indices meet often.
+    fn any_array(&mut self) -> (u32, u32) {
+        let element = [Sort::Bv(1), Sort::Bv(3), Sort::Bv(8)][self.below(3)];
+        match element {
+            Sort::Bv(element) => ([1, 3, 8][self.below(3)], element),
+            Sort::Bool | Sort::Int | Sort::Array { .. } => unreachable!("listed above"),
+        }
+    }
+
+    fn array(&mut self, index: u32, element: u32, d: u32) -> Expr {
+        let sort = Sort::Array { index, element };
+        match self.below(6) {
+            0 => Expr::ConstArray(index, self.expr(Sort::Bv(element), d)),
+            1 => Expr::Ite(self.expr(Sort::Bool, d), self.expr(sort, d), self.expr(sort, d)),
+            _ => {
+                let array = self.expr(sort, d);
+                let at = self.expr(Sort::Bv(index), d.min(2));
+                Expr::Store(array, at, self.expr(Sort::Bv(element), d))
+            }
+        }
+    }
+
+    fn number(&mut self, width: u32, d: u32) -> Expr {
+        let sort = Sort::Bv(width);
+        match self.below(10) {
+            0..4 => {
+                let op = [FpBin::Add, FpBin::Sub, FpBin::Mul, FpBin::Div][self.below(4)];
+                Expr::FpBin(op, self.expr(sort, d), self.expr(sort, d))
+            }
+            4 => Expr::FpNeg(self.expr(sort, d)),
+            5 => Expr::FpAbs(self.expr(sort, d)),
+            6 => Expr::FpUn(FpUn::FromInt { signed: self.below(2) == 0, bits: width }, {
+                let from = self.any_width();
+                self.expr(from, d)
+            }),
+            7 => Expr::FpUn(FpUn::ToFloat { bits: width }, self.expr(Sort::Bv(96 - width), d)),
+            8 => {
+                let rounding =
+                    [Rounding::NearestEven, Rounding::NearestAway, Rounding::TowardZero, Rounding::Up, Rounding::Down]
+                        [self.below(5)];
+                Expr::FpUn(FpUn::Round(rounding), self.expr(sort, d))
+            }
+            _ => Expr::FpUn(FpUn::Sqrt, self.expr(sort, d)),
+        }
     }
 
     fn boolean(&mut self, d: u32) -> Expr {
@@ -164,10 +231,20 @@ impl<'a> Decoder<'a> {
             4 => Expr::Iff(self.expr(b, d), self.expr(b, d)),
             5 => Expr::Xor(self.expr(b, d), self.expr(b, d)),
             6 => Expr::Ite(self.expr(b, d), self.expr(b, d), self.expr(b, d)),
+            8 if self.unit == 1 && self.below(3) == 0 => {
+                let (index, element) = self.any_array();
+                let sort = Sort::Array { index, element };
+                Expr::Eq(self.expr(sort, d), self.expr(sort, d))
+            }
             7 | 8 => {
                 let sort = self.any_width();
                 let (x, y) = (self.expr(sort, d), self.expr(sort, d));
                 if self.below(2) == 0 { Expr::Eq(x, y) } else { Expr::Ne(x, y) }
+            }
+            9..12 if self.floats => {
+                let sort = [Sort::Bv(32), Sort::Bv(64)][self.below(2)];
+                let op = [FpCmp::Eq, FpCmp::Lt, FpCmp::Le][self.below(3)];
+                Expr::FpCmp(op, self.expr(sort, d), self.expr(sort, d))
             }
             9..12 => {
                 let sort = self.any_width();
@@ -183,7 +260,23 @@ impl<'a> Decoder<'a> {
     fn bit_vector(&mut self, width: u32, d: u32) -> Expr {
         let sort = Sort::Bv(width);
         let (unit, units) = (self.unit, width / self.unit);
-        match self.below(14) {
+        if self.floats && matches!(width, 32 | 64) && self.below(3) > 0 {
+            return self.number(width, d);
+        }
+        match self.below(17) {
+            14 if units > 1 => {
+                let high = unit * (1 + self.below(units as usize - 1) as u32);
+                Expr::Concat(self.expr(Sort::Bv(high), d), self.expr(Sort::Bv(width - high), d))
+            }
+            15 if self.floats => {
+                let from = [Sort::Bv(32), Sort::Bv(64)][self.below(2)];
+                Expr::FpUn(FpUn::ToInt { signed: self.below(2) == 0, bits: width }, self.expr(from, d))
+            }
+            14..17 if unit == 1 => {
+                let index = [1, 3, 8][self.below(3)];
+                let array = self.expr(Sort::Array { index, element: width }, d);
+                Expr::Select(array, self.expr(Sort::Bv(index), d.min(2)))
+            }
             0..3 => Expr::Ite(self.expr(Sort::Bool, d), self.expr(sort, d), self.expr(sort, d)),
             3 => Expr::Un(if self.below(2) == 0 { BvUn::Neg } else { BvUn::Not }, self.expr(sort, d)),
             4 if units < 8 => {
@@ -234,6 +327,11 @@ impl Env {
                 Value::Bv { width, bits: (u128::from(self.bits[i]) * 0x0101_0101_0101_0101) & ((1 << width) - 1) }
             }
             Sort::Int => Value::Int(i128::from(self.ints[i])),
+            Sort::Array { index, element } => {
+                let cell = |at: u128| u128::from(self.bits[i]).wrapping_mul(at + 1) >> (at % 3);
+                let array = ArrayValue::constant(index, element, cell(7));
+                Value::Array((0..1 << index.min(4)).fold(array, |array, at| array.with(at, cell(at))))
+            }
         }
     }
 }
@@ -342,7 +440,7 @@ impl Expr {
         };
         let bv = |width: u32, bits: u128| Value::Bv { width, bits };
         match self {
-            Expr::Const(v) => *v,
+            Expr::Const(v) => v.clone(),
             Expr::Var(sort, i) => env.get(*sort, *i),
             Expr::Not(a) => Value::Bool(!truth(a)),
             Expr::And(xs) => Value::Bool(!xs.iter().any(|x| !truth(x))),
@@ -392,13 +490,42 @@ impl Expr {
             Expr::IntMod(a, k) => Value::Int(int(a) - floor_div(int(a), k.abs()) * k.abs()),
             Expr::IntLe(a, b) => Value::Bool(int(a) <= int(b)),
             Expr::IntLt(a, b) => Value::Bool(int(a) < int(b)),
+            Expr::Concat(a, b) => {
+                let ((high, x), (low, y)) = (bits(a), bits(b));
+                bv(high + low, from_bits(&[to_bits(low, y), to_bits(high, x)].concat()))
+            }
+            Expr::ConstArray(index, a) => Value::Array(ArrayValue::constant(*index, bits(a).0, bits(a).1)),
+            Expr::Select(a, i) => match a.eval(env) {
+                Value::Array(a) => bv(a.element_width(), a.get(bits(i).1)),
+                other => panic!("{other}"),
+            },
+            Expr::Store(a, i, v) => match a.eval(env) {
+                Value::Array(a) => Value::Array(a.with(bits(i).1, bits(v).1)),
+                other => panic!("{other}"),
+            },
+            Expr::FpNeg(a) => bv(bits(a).0, bits(a).1 ^ 1 << (bits(a).0 - 1)),
+            Expr::FpAbs(a) => bv(bits(a).0, bits(a).1 & !(1 << (bits(a).0 - 1))),
+            Expr::FpBin(op, a, b) => {
+                let ((width, x), (_, y)) = (bits(a), bits(b));
+                bv(width, float_binary(*op, width, x, y))
+            }
+            Expr::FpCmp(op, a, b) => {
+                let ((width, x), (_, y)) = (bits(a), bits(b));
+                let (x, y) = (number(width, x), number(width, y));
+                Value::Bool(match op {
+                    FpCmp::Eq => x == y,
+                    FpCmp::Lt => x < y,
+                    FpCmp::Le => x <= y,
+                })
+            }
+            Expr::FpUn(op, a) => float_unary(*op, bits(a).0, bits(a).1),
         }
     }
 
     pub(crate) fn build(&self, t: &mut Terms) -> TermId {
         let mut all = |xs: &[Rc<Expr>]| -> Vec<TermId> { xs.iter().map(|x| x.build(t)).collect() };
         match self {
-            Expr::Const(v) => t.value(*v),
+            Expr::Const(v) => t.value(v.clone()),
             Expr::Var(sort, i) => {
                 let sym = t.symbol(&var_name(*sort, *i), *sort);
                 t.var(sym, 0)
@@ -419,6 +546,11 @@ impl Expr {
                 let (c, a, b) = (c.build(t), a.build(t), b.build(t));
                 t.ite(c, a, b)
             }
+            Expr::Store(a, i, v) => {
+                let (a, i, v) = (a.build(t), i.build(t), v.build(t));
+                t.store(a, i, v)
+            }
+            Expr::ConstArray(..) | Expr::FpUn(..) | Expr::FpNeg(_) | Expr::FpAbs(_) => self.build_unary(t),
             Expr::Not(a)
             | Expr::Un(_, a)
             | Expr::Extract(_, _, a)
@@ -452,7 +584,11 @@ impl Expr {
             | Expr::IntSub(a, b)
             | Expr::IntMul(a, b)
             | Expr::IntLe(a, b)
-            | Expr::IntLt(a, b) => {
+            | Expr::IntLt(a, b)
+            | Expr::Concat(a, b)
+            | Expr::Select(a, b)
+            | Expr::FpBin(_, a, b)
+            | Expr::FpCmp(_, a, b) => {
                 let (a, b) = (a.build(t), b.build(t));
                 match self {
                     Expr::Implies(..) => t.implies(a, b),
@@ -466,9 +602,37 @@ impl Expr {
                     Expr::IntMul(..) => t.int_mul(a, b),
                     Expr::IntLe(..) => t.int_le(a, b),
                     Expr::IntLt(..) => t.int_lt(a, b),
+                    Expr::Concat(..) => t.concat(a, b),
+                    Expr::Select(..) => t.select(a, b),
+                    Expr::FpBin(op, ..) => t.fp_bin(*op, a, b),
+                    Expr::FpCmp(op, ..) => t.fp_cmp(*op, a, b),
                     _ => unreachable!("listed above"),
                 }
             }
+        }
+    }
+}
+
+impl Expr {
+    fn build_unary(&self, t: &mut Terms) -> TermId {
+        match self {
+            Expr::ConstArray(index, a) => {
+                let a = a.build(t);
+                t.const_array(*index, a)
+            }
+            Expr::FpUn(op, a) => {
+                let a = a.build(t);
+                t.fp_un(*op, a)
+            }
+            Expr::FpNeg(a) => {
+                let a = a.build(t);
+                t.fp_neg(a)
+            }
+            Expr::FpAbs(a) => {
+                let a = a.build(t);
+                t.fp_abs(a)
+            }
+            _ => unreachable!("the caller has one of these"),
         }
     }
 }
