@@ -3,12 +3,14 @@
 //!
 //! Follows Beyer, Dangl, Wendler, *A Unifying View on SMT-Based Software Verification*, section 4.1. [`unrolling`] unrolls
 //! the program bound by bound, [`query`] asks a solver about the path formulas, [`trace`] reads a run out of a model, and
-//! [`bmc`] is the algorithm.
+//! [`bmc`] is the algorithm. [`ranges`] bounds the inputs that are read before the first loops.
 
 pub mod bmc;
 pub mod query;
+pub mod ranges;
 pub mod trace;
 pub mod unrolling;
 
 pub use bmc::{Bmc, Increase, Options, Times};
+pub use ranges::{Ranges, input_ranges};
 pub use unrolling::{Start, Unrolling};
