@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Concrete replay of a counterexample along the automaton: the last line of defence before FALSE is said.
 //!
-//! Shares nothing with solvers and encodings but the automaton and [`cfa::eval()`]. Every step must fit to the one before,
-//! every assumption must hold, every value must be in the range of its variable, nothing may be undefined, and no variable
-//! may be read that was not written before (globals are initialised by edges, other variables by havoc edges).
+//! The concrete machine of [`cfa::machine`] runs the program with the inputs of the counterexample; it shares nothing with
+//! solvers and encodings but the automaton. Its run must consist of exactly the steps of the counterexample, every value must
+//! be in the range of its variable, nothing may be undefined (also no access to memory), and no variable may be read that
+//! was not written before (globals are initialised by edges, other variables by havoc edges).
 
-use cfa::eval::{Undefined, eval};
-use cfa::ir::{Edge, HavocOrigin, Op};
-use cfa::{EdgeId, ExprId, FuncId, NodeId, Program, VarId};
-use cpa_core::{Counterexample, Step};
-use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+
+use cfa::ir::{HavocOrigin, Op};
+use cfa::machine::{Asked, Code, End, Fault, Inputs, Machine, Move, Setup, Storage};
+use cfa::{EdgeId, IntTy, NodeId, Program};
+use cpa_core::{Counterexample, Rest, Step};
 use thiserror::Error;
+
+/// About how much memory the program may use.
+const MEMORY: usize = 1 << 30;
+/// Jumps backwards and calls between two looks at the number of steps.
+const SLICE: u64 = 1 << 16;
 
 /// Why a counterexample is not believed.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -33,7 +40,7 @@ pub enum Disbelief {
         /// The step.
         step: Step,
     },
-    /// A function returns to another call, or calls itself.
+    /// A function returns to another call.
     #[error("step {index} ({step}) does not fit to the calls before it")]
     Calls {
         /// Position of the step.
@@ -51,11 +58,11 @@ pub enum Disbelief {
         /// The place in the source.
         place: String,
     },
-    /// An expression has no value.
+    /// An operation is undefined.
     #[error("{place}: {what}")]
     Undefined {
         /// What is undefined.
-        what: Undefined,
+        what: Fault,
         /// The place in the source.
         place: String,
     },
@@ -99,6 +106,18 @@ pub enum Disbelief {
         /// The step of the input.
         index: usize,
     },
+    /// The run needs more than the machine has, or the program is too large for it.
+    #[error("the run cannot be repeated: {what}")]
+    Exhausted {
+        /// What is missing.
+        what: String,
+    },
+    /// The run does not come to the target, although all its inputs are there.
+    #[error("the run {how} before it reaches the target")]
+    Ends {
+        /// What it does.
+        how: &'static str,
+    },
     /// The path ends somewhere else.
     #[error("the path ends at {end} instead of {target}")]
     WrongEnd {
@@ -111,150 +130,199 @@ pub enum Disbelief {
 
 /// Runs a counterexample; it must lead from the entry of the program to `target`.
 pub fn replay(program: &Program, cex: &Counterexample, target: NodeId) -> Result<(), Disbelief> {
-    let mut run =
-        Run { program, at: program.entry, calls: Vec::new(), values: FxHashMap::default(), inputs: &cex.inputs };
+    let last = connected(program, cex)?;
+    let targets = BTreeSet::from([target]);
+    let setup = Setup { targets: &targets, storage: Storage::Inputs, steps: true, coverage: false };
+    let code = Code::new(program, &setup).map_err(|error| Disbelief::Exhausted { what: error.to_string() })?;
+    let mut machine = Machine::new(&code, MEMORY);
+    machine.limit_steps(cex.steps.len());
+    let mut given = Given::new(program, cex);
+    let rest = cex.rest.as_ref().map_or(0, |rest| rest.steps);
+    let all = cex.steps.len() as u64 + rest;
+    let end = loop {
+        let end = machine.run(&mut given, SLICE);
+        if end.is_some() || machine.step_count() > all {
+            break end;
+        }
+    };
+    // The first step that is different explains everything that comes after it.
+    for (index, (&step, &taken)) in cex.steps.iter().zip(machine.steps()).enumerate() {
+        let taken = step_of(taken);
+        if step != taken {
+            let at = taken.source(program);
+            return Err(match (step, taken) {
+                (Step::Leave(_), Step::Leave(_)) => Disbelief::Calls { index, step },
+                _ if step.source(program) != at => Disbelief::Disconnected { index, step, at },
+                _ => Disbelief::Assumption { index, step, place: place(program, step.edge()) },
+            });
+        }
+    }
+    if let Some(disbelief) = given.disbelief {
+        return Err(disbelief);
+    }
+    if last != target && cex.rest.is_none() {
+        return Err(Disbelief::WrongEnd { end: last, target });
+    }
+    let ends = |how| Err(Disbelief::Ends { how });
+    match end {
+        Some(End::Target(_)) if machine.step_count() == all => match given.unused() {
+            Some(index) => Err(Disbelief::StrayInput { index }),
+            None => Ok(()),
+        },
+        Some(End::Target(_)) => ends("is at its end"),
+        None => ends("takes more steps"),
+        Some(End::Returned | End::Halted(_)) => ends("ends"),
+        Some(End::Diverges) => ends("stays in a loop forever"),
+        Some(End::NeedsInput(edge)) => {
+            Err(Disbelief::NoInput { name: written(program, edge), place: place(program, edge) })
+        }
+        Some(End::NeedsValue(edge, var)) => Err(Disbelief::Unwritten {
+            name: var.map_or("memory".to_owned(), |var| program.vars[var.index()].name.to_string()),
+            place: place(program, edge),
+        }),
+        Some(End::Undefined(edge, what)) => Err(Disbelief::Undefined { what, place: place(program, edge) }),
+        Some(End::Unsupported(edge)) => {
+            let construct = match &program.edges[edge.index()].op {
+                Op::Unsupported { construct } => construct.to_string(),
+                _ => "a second activation of a function with objects at fixed addresses".to_owned(),
+            };
+            Err(Disbelief::Unsupported { construct, place: place(program, edge) })
+        }
+        Some(End::Exhausted(edge, what)) => {
+            Err(Disbelief::Exhausted { what: format!("{}: not enough {what}", place(program, edge)) })
+        }
+    }
+}
+
+/// Checks that the steps are of the right kinds for their edges and fit together; where they end.
+fn connected(program: &Program, cex: &Counterexample) -> Result<NodeId, Disbelief> {
+    let mut at = program.entry;
+    let mut calls: Vec<EdgeId> = Vec::new();
     for (index, &step) in cex.steps.iter().enumerate() {
-        run.step(index, step)?;
+        let is_call = match program.edges.get(step.edge().index()) {
+            Some(edge) => matches!(edge.op, Op::Call { .. }),
+            None => return Err(Disbelief::WrongKind { index, step }),
+        };
+        if matches!(step, Step::Edge(_)) == is_call {
+            return Err(Disbelief::WrongKind { index, step });
+        }
+        if step.source(program) != at {
+            return Err(Disbelief::Disconnected { index, step, at });
+        }
+        match step {
+            Step::Edge(_) => {}
+            Step::Enter(call) => calls.push(call),
+            Step::Leave(call) => {
+                if calls.pop() != Some(call) {
+                    return Err(Disbelief::Calls { index, step });
+                }
+            }
+        }
+        at = step.destination(program);
     }
-    if let Some(&(index, _)) = run.inputs.first() {
-        return Err(Disbelief::StrayInput { index });
-    }
-    if run.at != target {
-        return Err(Disbelief::WrongEnd { end: run.at, target });
-    }
-    Ok(())
+    Ok(at)
 }
 
-struct Run<'a> {
+fn step_of(taken: Move) -> Step {
+    match taken {
+        Move::Edge(edge) => Step::Edge(edge),
+        Move::Enter(edge) => Step::Enter(edge),
+        Move::Leave(edge) => Step::Leave(edge),
+    }
+}
+
+fn place(program: &Program, edge: EdgeId) -> String {
+    program.location(program.edges[edge.index()].span).to_string()
+}
+
+/// The name of the variable that an edge writes.
+fn written(program: &Program, edge: EdgeId) -> String {
+    match &program.edges[edge.index()].op {
+        Op::Havoc { var, .. } | Op::Load { var, .. } | Op::Alloc { var, .. } => {
+            program.vars[var.index()].name.to_string()
+        }
+        _ => edge.to_string(),
+    }
+}
+
+/// The inputs of a counterexample, each of which must be used exactly where it belongs.
+struct Given<'a> {
     program: &'a Program,
-    at: NodeId,
-    calls: Vec<EdgeId>,
-    values: FxHashMap<VarId, i128>,
-    /// The inputs of the steps that are still to come.
-    inputs: &'a [(usize, i128)],
+    cex: &'a Counterexample,
+    /// How many inputs of the listed steps are used.
+    used: usize,
+    /// How many inputs of the other steps are used.
+    used_of_rest: usize,
+    /// The first input that does not fit.
+    disbelief: Option<Disbelief>,
 }
 
-impl Run<'_> {
-    fn step(&mut self, index: usize, step: Step) -> Result<(), Disbelief> {
-        let program = self.program;
-        let wrong_kind = Disbelief::WrongKind { index, step };
-        let Some(edge) = program.edges.get(step.edge().index()) else { return Err(wrong_kind) };
-        if matches!(step, Step::Edge(_)) == matches!(edge.op, Op::Call { .. }) {
-            return Err(wrong_kind);
-        }
-        if step.source(program) != self.at {
-            return Err(Disbelief::Disconnected { index, step, at: self.at });
-        }
-        match (step, &edge.op) {
-            (Step::Edge(_), Op::Skip) => {}
-            (Step::Edge(_), Op::Assume { cond, truth }) => {
-                if (self.eval(edge, *cond)? != 0) != *truth {
-                    return Err(Disbelief::Assumption { index, step, place: self.place(edge) });
-                }
-            }
-            (Step::Edge(_), Op::Assign { var, value }) => {
-                let value = self.eval(edge, *value)?;
-                self.write(edge, *var, value)?;
-            }
-            (Step::Edge(_), Op::Havoc { origin: HavocOrigin::Unmodelled { what }, .. }) => {
-                return Err(Disbelief::Unsupported { construct: what.to_string(), place: self.place(edge) });
-            }
-            (Step::Edge(_), Op::Havoc { var, .. }) => {
-                let value = self.input(edge, index, *var)?;
-                self.write(edge, *var, value)?;
-            }
-            (
-                Step::Edge(_),
-                Op::Load { .. } | Op::Store { .. } | Op::Alloc { .. } | Op::Free { .. } | Op::Zero { .. },
-            ) => {
-                return Err(Disbelief::Unsupported { construct: "memory".to_owned(), place: self.place(edge) });
-            }
-            (Step::Edge(_), Op::Unsupported { construct }) => {
-                return Err(Disbelief::Unsupported { construct: construct.to_string(), place: self.place(edge) });
-            }
-            (Step::Enter(call), Op::Call { callee, args, .. }) => {
-                if *callee == program.main || self.calls.iter().any(|&other| self.callee(other) == Some(*callee)) {
-                    return Err(Disbelief::Calls { index, step });
-                }
-                let params = &program.funcs[callee.index()].params;
-                if params.len() != args.len() {
-                    return Err(wrong_kind);
-                }
-                let values = args.iter().map(|&arg| self.eval(edge, arg)).collect::<Result<Vec<_>, _>>()?;
-                for (&param, value) in params.iter().zip(values) {
-                    self.write(edge, param, value)?;
-                }
-                self.calls.push(call);
-            }
-            (Step::Leave(call), Op::Call { callee, result, .. }) => {
-                if self.calls.pop() != Some(call) {
-                    return Err(Disbelief::Calls { index, step });
-                }
-                if let Some(result) = result {
-                    let Some(ret) = program.funcs[callee.index()].ret else { return Err(wrong_kind) };
-                    let value = self.read(edge, ret)?;
-                    self.write(edge, *result, value)?;
-                }
-            }
-            (Step::Edge(_), Op::Call { .. }) | (Step::Enter(_) | Step::Leave(_), _) => return Err(wrong_kind),
-        }
-        self.at = step.destination(program);
-        Ok(())
+impl<'a> Given<'a> {
+    fn new(program: &'a Program, cex: &'a Counterexample) -> Self {
+        Given { program, cex, used: 0, used_of_rest: 0, disbelief: None }
     }
 
-    fn callee(&self, call: EdgeId) -> Option<FuncId> {
-        match self.program.edges[call.index()].op {
-            Op::Call { callee, .. } => Some(callee),
-            _ => None,
+    fn rest(&self) -> &'a [(EdgeId, i128)] {
+        self.cex.rest.as_ref().map_or(&[], |rest: &Rest| &rest.inputs)
+    }
+
+    /// Passes over values for what has no value that a run could be based on.
+    fn skip_unmodelled(&mut self) {
+        let unmodelled = |edge: EdgeId| {
+            let op = &self.program.edges[edge.index()].op;
+            matches!(op, Op::Havoc { origin: HavocOrigin::Unmodelled { .. }, .. })
+        };
+        while let Some((index, _)) = self.cex.inputs.get(self.used)
+            && self.cex.steps.get(*index).is_some_and(|step| unmodelled(step.edge()))
+        {
+            self.used += 1;
+        }
+        while self.rest().get(self.used_of_rest).is_some_and(|(edge, _)| unmodelled(*edge)) {
+            self.used_of_rest += 1;
         }
     }
 
-    fn place(&self, edge: &Edge) -> String {
-        self.program.location(edge.span).to_string()
+    /// The step of an input that was not used.
+    fn unused(&mut self) -> Option<usize> {
+        self.skip_unmodelled();
+        let of_steps = self.cex.inputs.get(self.used).map(|(index, _)| *index);
+        of_steps.or((self.used_of_rest < self.rest().len()).then_some(self.cex.steps.len()))
     }
 
-    fn name(&self, var: VarId) -> String {
-        self.program.vars[var.index()].name.to_string()
-    }
-
-    fn input(&mut self, edge: &Edge, index: usize, var: VarId) -> Result<i128, Disbelief> {
-        match self.inputs {
-            [(next, value), rest @ ..] if *next == index => {
-                self.inputs = rest;
-                Ok(*value)
-            }
-            _ => Err(Disbelief::NoInput { name: self.name(var), place: self.place(edge) }),
+    /// The next input if it belongs to the step that asks.
+    fn next(&mut self, asked: Asked) -> Option<i128> {
+        self.skip_unmodelled();
+        if asked.step < self.cex.steps.len() as u64 {
+            let (index, value) = *self.cex.inputs.get(self.used)?;
+            (index as u64 == asked.step).then(|| self.used += 1)?;
+            return Some(value);
         }
+        let (edge, value) = *self.rest().get(self.used_of_rest)?;
+        (edge == asked.edge).then(|| self.used_of_rest += 1)?;
+        Some(value)
     }
+}
 
-    fn read(&self, edge: &Edge, var: VarId) -> Result<i128, Disbelief> {
-        let unwritten = || Disbelief::Unwritten { name: self.name(var), place: self.place(edge) };
-        self.values.get(&var).copied().ok_or_else(unwritten)
-    }
-
-    fn write(&mut self, edge: &Edge, var: VarId, value: i128) -> Result<(), Disbelief> {
-        let ty = self.program.vars[var.index()].ty;
+impl Inputs for Given<'_> {
+    fn value(&mut self, asked: Asked, ty: IntTy) -> Option<i128> {
+        let value = self.next(asked)?;
         if value < ty.min() || value > ty.max() {
-            return Err(Disbelief::Range { name: self.name(var), value, place: self.place(edge) });
+            let name = written(self.program, asked.edge);
+            self.disbelief = Some(Disbelief::Range { name, value, place: place(self.program, asked.edge) });
+            return None;
         }
-        self.values.insert(var, value);
-        Ok(())
+        Some(value)
     }
 
-    fn eval(&self, edge: &Edge, expr: ExprId) -> Result<i128, Disbelief> {
-        let mut unwritten = None;
-        let result = eval(&self.program.exprs, expr, &mut |var| match self.values.get(&var) {
-            Some(value) => *value,
-            None => {
-                unwritten = unwritten.or(Some(var));
-                0
-            }
-        });
-        match (unwritten, result) {
-            // Whatever came out was computed from a value that does not exist.
-            (Some(var), _) => self.read(edge, var),
-            (None, Ok(value)) => Ok(value),
-            (None, Err(what)) => Err(Disbelief::Undefined { what, place: self.place(edge) }),
-        }
+    fn byte(&mut self, _asked: Asked, addr: u64) -> Option<u8> {
+        Some(self.cex.memory.get(&addr).copied().unwrap_or(0))
+    }
+
+    fn address(&mut self, asked: Asked, _size: u64) -> Option<u64> {
+        u64::try_from(self.next(asked)?).ok()
+    }
+
+    fn takes(&mut self, asked: Asked) -> bool {
+        self.cex.steps.get(asked.step as usize) == Some(&Step::Edge(asked.edge))
     }
 }

@@ -2,9 +2,15 @@
 //! Runs programs concretely with pseudo-random inputs, to compare the automaton with a compiled program.
 //!
 //! `run [--64] FILE SEED..` prints for each seed how the run ends, the number of inputs, a hash of them, and the value
-//! of the global variable `observed` if there is one. Uninitialised variables are 0.
+//! of the global variable `observed` if there is one. Uninitialised storage is 0.
 
-use cfa::{ExprId, HavocOrigin, MachineModel, NodeId, Op, Options, Program, Scope, Source, VarId};
+use std::collections::BTreeSet;
+
+use cfa::machine::{Asked, Code, End, Inputs, Machine, Setup, Storage};
+use cfa::{HavocOrigin, IntTy, MachineModel, NodeId, Op, Options, Program, Property, Source, VarId};
+
+/// Jumps backwards and calls before a run is given up.
+const FUEL: u64 = 1 << 32;
 
 fn main() {
     let mut machine = MachineModel::Ilp32;
@@ -21,34 +27,72 @@ fn main() {
             return;
         }
     };
+    let targets = program.targets(&Property::default_errors());
+    let setup = Setup { targets: &targets, storage: Storage::Inputs, steps: false, coverage: false };
+    let code = match Code::new(&program, &setup) {
+        Ok(code) => code,
+        Err(error) => {
+            println!("TOOLARGE {error}");
+            return;
+        }
+    };
+    let mut machine = Machine::new(&code, 1 << 30);
     for seed in &rest[1..] {
-        println!("{}", Run::new(&program, seed.parse().expect("seeds are numbers")).run());
+        machine.reset();
+        let mut random = Random::new(&program, seed.parse().expect("seeds are numbers"));
+        let end = describe(&program, &targets, machine.run(&mut random, FUEL));
+        let observed = program.vars.iter().position(|v| &*v.name == "observed");
+        let observed = observed.and_then(|at| machine.variable(&program, VarId::new(at))).unwrap_or(0) as u64;
+        println!("{end} {:016x} {:016x} {observed:016x}", random.count, random.hash);
     }
 }
 
-struct Frame {
-    values: std::collections::HashMap<VarId, i128>,
-    back: NodeId,
-    result: Option<VarId>,
+fn describe(program: &Program, targets: &BTreeSet<NodeId>, end: Option<End>) -> String {
+    let place = |edge: cfa::EdgeId| program.location(program.edge(edge).span);
+    match end {
+        None => "STEPS".into(),
+        Some(End::Target(node)) => {
+            debug_assert!(targets.contains(&node));
+            "ERROR".into()
+        }
+        Some(End::Returned) => "RETURN".into(),
+        Some(End::Halted(node)) => {
+            let site = program.calls.iter().find(|(_, at, _)| *at == node);
+            match site.map(|(name, ..)| &**name) {
+                Some("abort") => "ABORT",
+                Some("exit" | "_exit") => "EXIT",
+                _ => "ASSUME",
+            }
+            .into()
+        }
+        Some(End::Diverges) => "DIVERGES".into(),
+        Some(End::NeedsInput(_)) => "LIMIT".into(),
+        Some(End::NeedsValue(edge, var)) => {
+            format!("NOVALUE({} {})", place(edge), var.map_or("", |var| &*program.var(var).name))
+        }
+        Some(End::Undefined(edge, fault)) => format!("UNDEFINED({}: {fault})", place(edge)),
+        Some(End::Unsupported(edge)) => {
+            format!("UNSUPPORTED({}: {})", place(edge), program.display_op(&program.edge(edge).op))
+        }
+        Some(End::Exhausted(edge, what)) => format!("EXHAUSTED({}: {what})", place(edge)),
+    }
 }
 
-struct Run<'p> {
+/// Mostly small numbers, the same ones as the compiled program gets.
+struct Random<'p> {
     program: &'p Program,
     state: u64,
     hash: u64,
     count: u64,
-    globals: Vec<i128>,
-    frames: Vec<Frame>,
 }
 
-impl<'p> Run<'p> {
+impl<'p> Random<'p> {
     fn new(program: &'p Program, seed: u64) -> Self {
         let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(1);
         for _ in 0..3 {
             state = step(state);
         }
-        let frame = Frame { values: Default::default(), back: program.entry, result: None };
-        Run { program, state, hash: 0, count: 0, globals: vec![0; program.vars.len()], frames: vec![frame] }
+        Random { program, state, hash: 0, count: 0 }
     }
 
     fn next(&mut self) -> u64 {
@@ -64,111 +108,24 @@ impl<'p> Run<'p> {
         self.hash = self.hash.wrapping_mul(31).wrapping_add(value);
         value
     }
+}
 
-    fn get(&self, var: VarId) -> i128 {
-        match self.program.var(var).scope {
-            Scope::Global => self.globals[var.index()],
-            Scope::Local(_) => self.frames.last().expect("a frame").values.get(&var).copied().unwrap_or(0),
+impl Inputs for Random<'_> {
+    fn value(&mut self, asked: Asked, _ty: IntTy) -> Option<i128> {
+        match &self.program.edge(asked.edge).op {
+            Op::Havoc { origin: HavocOrigin::Nondet { function }, .. } => {
+                if self.count >= 20_000 {
+                    return None;
+                }
+                let value = self.next();
+                Some(i128::from(if function.ends_with("ool") { value & 1 } else { value }))
+            }
+            _ => Some(0),
         }
     }
 
-    fn set(&mut self, var: VarId, value: i128) {
-        match self.program.var(var).scope {
-            Scope::Global => self.globals[var.index()] = value,
-            Scope::Local(_) => {
-                self.frames.last_mut().expect("a frame").values.insert(var, value);
-            }
-        }
-    }
-
-    fn eval(&self, expr: ExprId) -> Result<i128, cfa::Undefined> {
-        cfa::eval(&self.program.exprs, expr, &mut |var| self.get(var))
-    }
-
-    fn run(mut self) -> String {
-        let end = match self.execute() {
-            Ok(end) => end,
-            Err(undefined) => format!("UNDEFINED({undefined})"),
-        };
-        let observed = self.program.vars.iter().position(|v| &*v.name == "observed");
-        let observed = observed.map_or(0, |at| self.globals[at]) as u64;
-        format!("{end} {:016x} {:016x} {observed:016x}", self.count, self.hash)
-    }
-
-    fn execute(&mut self) -> Result<String, cfa::Undefined> {
-        let program = self.program;
-        let mut node = program.entry;
-        for _ in 0..2_000_000 {
-            let leaving = &program.node(node).leaving;
-            let Some(first) = leaving.first() else {
-                let body = program.func(program.node(node).func).body.expect("nodes are in bodies");
-                if node != body.exit {
-                    let site = program.calls.iter().find(|(_, at, _)| *at == node);
-                    return Ok(match site.map(|(name, ..)| &**name) {
-                        Some("abort") => "ABORT",
-                        Some("exit" | "_exit") => "EXIT",
-                        Some("reach_error" | "__assert_fail" | "__VERIFIER_error") => "ERROR",
-                        _ => "ASSUME",
-                    }
-                    .to_owned());
-                }
-                let frame = self.frames.pop().expect("a frame");
-                if self.frames.is_empty() {
-                    return Ok("RETURN".into());
-                }
-                let ret = program.func(program.node(node).func).ret;
-                if let (Some(result), Some(ret)) = (frame.result, ret) {
-                    let value = frame.values.get(&ret).copied().unwrap_or(0);
-                    self.set(result, value);
-                }
-                node = frame.back;
-                continue;
-            };
-            let mut edge = program.edge(*first);
-            if let Op::Assume { cond, .. } = &edge.op {
-                if self.eval(*cond)? == 0 {
-                    edge = program.edge(leaving[1]);
-                }
-                node = edge.dst;
-                continue;
-            }
-            match &edge.op {
-                Op::Skip | Op::Assume { .. } => {}
-                Op::Assign { var, value } => {
-                    let value = self.eval(*value)?;
-                    self.set(*var, value);
-                }
-                Op::Havoc { var, origin } => {
-                    let value = match origin {
-                        HavocOrigin::Nondet { function } => {
-                            if self.count >= 20_000 {
-                                return Ok("LIMIT".into());
-                            }
-                            let value = self.next();
-                            if function.ends_with("ool") { value & 1 } else { value }
-                        }
-                        HavocOrigin::Uninitialised | HavocOrigin::Unmodelled { .. } => 0,
-                    };
-                    self.set(*var, program.var(*var).ty.wrap(i128::from(value)));
-                }
-                Op::Call { callee, args, result } => {
-                    let function = program.func(*callee);
-                    let mut values = std::collections::HashMap::new();
-                    for (param, arg) in function.params.iter().zip(args) {
-                        values.insert(*param, self.eval(*arg)?);
-                    }
-                    self.frames.push(Frame { values, back: edge.dst, result: *result });
-                    node = function.body.expect("called functions have bodies").entry;
-                    continue;
-                }
-                Op::Load { .. } | Op::Store { .. } | Op::Alloc { .. } | Op::Free { .. } | Op::Zero { .. } => {
-                    return Ok("UNSUPPORTED(memory)".into());
-                }
-                Op::Unsupported { construct } => return Ok(format!("UNSUPPORTED({construct})")),
-            }
-            node = edge.dst;
-        }
-        Ok("STEPS".into())
+    fn byte(&mut self, _asked: Asked, _addr: u64) -> Option<u8> {
+        Some(0)
     }
 }
 

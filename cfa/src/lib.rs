@@ -17,6 +17,7 @@ mod literals;
 pub mod location;
 pub mod loops;
 mod lower;
+pub mod machine;
 mod parse;
 mod prepass;
 mod program;

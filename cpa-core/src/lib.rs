@@ -34,7 +34,7 @@ pub use crate::exploration::{Applied, Exploration, Remerge, Statistics};
 pub use crate::location::{LocationCpa, LocationState};
 pub use crate::loopbound::{Counting, LoopBoundCpa, LoopCounters};
 pub use crate::reached::Reached;
-pub use crate::refine::{Counterexample, Cut, Forced, ForcedCovering, Refinement, Refiner, Strengthening};
+pub use crate::refine::{Counterexample, Cut, Forced, ForcedCovering, Refinement, Refiner, Rest, Strengthening};
 pub use crate::step::Step;
 pub use crate::verdict::{Assurance, Outcome, Reason, Verdict};
 pub use crate::waitlist::{Bfs, Dfs, ReversePostOrder, Unrolled, Waitlist};

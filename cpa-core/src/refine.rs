@@ -3,6 +3,10 @@
 //!
 //! Follows *A Unifying View*, section 3.2.
 
+use std::collections::BTreeMap;
+
+use cfa::EdgeId;
+
 use crate::arg::{Arg, ArgId};
 use crate::cx::{Cx, Stop};
 use crate::erased::{ComponentPrecision, ComponentState};
@@ -11,10 +15,25 @@ use crate::step::Step;
 /// A concrete run of the program from its entry to a target.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Counterexample {
-    /// The steps of the run.
+    /// The steps of the run; only the first ones if there is a `rest`.
     pub steps: Vec<Step>,
-    /// The values that steps along havoc edges give to their variables: index into `steps` and value, ascending.
+    /// The values that steps along havoc edges give to their variables: index into `steps` and value, ascending. Each such
+    /// step has one. A step along an allocation may have one too, the address of the new object; without it the replay
+    /// takes the one that the concrete machine gives.
     pub inputs: Vec<(usize, i128)>,
+    /// What bytes of memory hold that are read but were never written, by address; those that are missing hold 0.
+    pub memory: BTreeMap<u64, u8>,
+    /// The part of a very long run that is not listed step by step.
+    pub rest: Option<Rest>,
+}
+
+/// The end of a run that is known by its inputs only; the steps follow from them.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Rest {
+    /// The number of steps.
+    pub steps: u64,
+    /// The havoc edges on the way and the values that they give to their variables, in the order of execution.
+    pub inputs: Vec<(EdgeId, i128)>,
 }
 
 /// A part of the graph that must be explored anew, with better precisions.

@@ -33,7 +33,7 @@ impl Refiner for ToyRefiner {
             stores = stores.iter().flat_map(|store| self.toys.concrete(step.edge(), store)).collect();
         }
         if !stores.is_empty() {
-            return Ok(Refinement::Feasible(Counterexample { steps: path.steps, inputs: vec![] }));
+            return Ok(Refinement::Feasible(Counterexample { steps: path.steps, ..Counterexample::default() }));
         }
         let tracked = arg.precision(target).get(self.known);
         let next = (0..self.variables).find(|var| !tracked.contains(var));
@@ -308,7 +308,7 @@ impl Refiner for Impact {
             }
             nodes.push(Strengthening { node, state: self.known.state(known.clone()) });
         }
-        Ok(Refinement::Feasible(Counterexample { steps: path.steps, inputs: vec![] }))
+        Ok(Refinement::Feasible(Counterexample { steps: path.steps, ..Counterexample::default() }))
     }
 }
 
