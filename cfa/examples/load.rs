@@ -36,7 +36,7 @@ fn main() {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let sources = [Source { name: source.display().to_string(), text }];
         let begin = Instant::now();
-        let result = cfa::load(&sources, &Options { machine, entry: "main".into() });
+        let result = cfa::load(&sources, &Options { machine, ..Options::default() });
         let time = begin.elapsed().as_secs_f64();
         let name = file.display();
         match result {

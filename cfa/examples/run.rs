@@ -20,7 +20,7 @@ fn main() {
     }
     let text = String::from_utf8_lossy(&std::fs::read(&rest[0]).expect("the file is readable")).into_owned();
     let sources = [Source { name: rest[0].clone(), text }];
-    let program = match cfa::load(&sources, &Options { machine, entry: "main".into() }) {
+    let program = match cfa::load(&sources, &Options { machine, ..Options::default() }) {
         Ok(program) => program,
         Err(error) => {
             println!("LOADERROR {error}");

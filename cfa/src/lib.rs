@@ -2,7 +2,7 @@
 //! C programs as typed control-flow automata.
 //!
 //! [`load`] reads preprocessed C: the pre-pass (`prepass`), tree-sitter and the repair of its trees (`parse`, `repair`),
-//! the syntax tree (`syntax`, `ast`), and the lowering (`lower`). The result is a [`Program`], whose invariants are in
+//! the syntax tree (`syntax`, `ast`), definitions of library functions (`library`), and the lowering (`lower`). The result is a [`Program`], whose invariants are in
 //! [`ir`] and are checked by [`verify::verify`].
 
 mod ast;
@@ -13,6 +13,7 @@ pub mod exprs;
 pub mod floats;
 pub mod ids;
 pub mod ir;
+mod library;
 mod literals;
 pub mod location;
 pub mod loops;
@@ -39,7 +40,7 @@ pub use ir::{
 };
 pub use location::Location;
 pub use loops::{Loop, Loops};
-pub use program::{Options, Program, Source};
+pub use program::{Options, Program, Source, UndefinedFunctions};
 pub use property::{Property, PropertyError};
 pub use types::MachineModel;
 
@@ -53,7 +54,14 @@ pub fn load(sources: &[Source], options: &Options) -> Result<Program, LoadError>
         let refuse = |(at, construct, advice)| lower::syntax_error(source, at, construct, advice);
         parsed.push(parse::parse(&source.text).and_then(|tree| syntax::build(&tree, &source.text)).map_err(refuse)?);
     }
-    let program = lower::lower(sources, &parsed, options)?;
+    let library = library::source(&parsed);
+    let mut all = sources.to_vec();
+    all.extend(library);
+    if let Some(library) = all.get(sources.len()) {
+        let tree = parse::parse(&library.text).expect("the library can be read");
+        parsed.push(syntax::build(&tree, &library.text).expect("the library can be read"));
+    }
+    let program = lower::lower(&all, &parsed, sources.len(), options)?;
     if cfg!(debug_assertions)
         && let Err(problem) = verify::verify(&program)
     {

@@ -20,6 +20,19 @@ pub struct Source {
     pub text: String,
 }
 
+/// What a call of a function means that has no body and that is not known.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum UndefinedFunctions {
+    /// It returns any value and changes nothing else, which is an assumption; a call that could change what a pointer
+    /// argument points to is not supported.
+    #[default]
+    Havoc,
+    /// It is not supported.
+    Error,
+    /// It returns any value and changes nothing, whatever its arguments are, which is an assumption.
+    Skip,
+}
+
 /// How a program is read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
@@ -27,11 +40,17 @@ pub struct Options {
     pub machine: MachineModel,
     /// The function where the program starts.
     pub entry: String,
+    /// What a call of a function without body means.
+    pub undefined_functions: UndefinedFunctions,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { machine: MachineModel::Ilp32, entry: "main".to_owned() }
+        Self {
+            machine: MachineModel::Ilp32,
+            entry: "main".to_owned(),
+            undefined_functions: UndefinedFunctions::default(),
+        }
     }
 }
 

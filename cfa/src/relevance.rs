@@ -100,11 +100,11 @@ fn literal_length(bytes: &[u8], quote: u8) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use crate::{MachineModel, Options, Property, Source, load};
+    use crate::{Options, Property, Source, load};
 
     fn leads(text: &str) -> (bool, usize, usize) {
         let source = Source { name: "t.c".into(), text: text.into() };
-        let program = load(&[source], &Options { machine: MachineModel::Ilp32, entry: "main".into() }).unwrap();
+        let program = load(&[source], &Options { entry: "main".into(), ..Options::default() }).unwrap();
         let targets = program.targets(&Property::default_errors());
         let found = program.leading_to(&targets);
         (found.contains(&program.entry), found.len(), program.nodes.len())

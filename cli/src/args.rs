@@ -21,6 +21,17 @@ pub enum Dump {
     Cfa,
 }
 
+/// What a call of an unknown function without body means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Undefined {
+    /// Any result, where the call can change nothing.
+    Havoc,
+    /// The call is not supported.
+    Error,
+    /// Any result, in any case.
+    Skip,
+}
+
 /// Proves or refutes that a C program can reach an error.
 ///
 /// Prints `Verification result: TRUE`, `FALSE` or `UNKNOWN` as its last line. Exit codes: 0 for every verdict, 1 for wrong
@@ -54,6 +65,10 @@ pub struct Args {
     /// The function where the program starts.
     #[arg(long, value_name = "NAME")]
     pub entry_function: Option<String>,
+    /// What a call of an unknown function without body means: it returns any value (an assumption; not supported if it
+    /// could change something through a pointer), it is an error, or it returns any value in any case.
+    #[arg(long, value_name = "MEANING", default_value = "havoc")]
+    pub undefined_functions: Undefined,
     /// Limit for the CPU time, such as 900s.
     #[arg(long, value_name = "TIME")]
     pub timelimit: Option<String>,

@@ -15,13 +15,14 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use cfa::UndefinedFunctions;
 use clap::Parser;
 use clap::error::ErrorKind;
 use cpa_core::{CancelToken, Stop};
 use report::verdict::VerdictLine;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use crate::args::{Args, Dump, DumpFormat, expand_presets};
+use crate::args::{Args, Dump, DumpFormat, Undefined, expand_presets};
 use crate::limits::Limits;
 use crate::options::Config;
 use crate::presets;
@@ -146,7 +147,12 @@ fn input(args: &Args, config: &Config) -> Result<Input, String> {
         }
         None => None,
     };
-    Ok(Input { sources, property, lp64: args.lp64, entry: config.entry_function.clone() })
+    let undefined_functions = match args.undefined_functions {
+        Undefined::Havoc => UndefinedFunctions::Havoc,
+        Undefined::Error => UndefinedFunctions::Error,
+        Undefined::Skip => UndefinedFunctions::Skip,
+    };
+    Ok(Input { sources, property, lp64: args.lp64, entry: config.entry_function.clone(), undefined_functions })
 }
 
 fn read(path: &Path) -> Result<String, String> {

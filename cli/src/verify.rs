@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use cfa::{MachineModel, Program, Property};
+use cfa::{MachineModel, Program, Property, UndefinedFunctions};
 use cpa_core::{CancelToken, Verdict};
 use report::counterexample;
 use report::verdict::VerdictLine;
@@ -36,6 +36,8 @@ pub struct Input {
     pub lp64: bool,
     /// The function where the program starts.
     pub entry: String,
+    /// What a call of an unknown function without body means.
+    pub undefined_functions: UndefinedFunctions,
 }
 
 /// What a run prints on standard output.
@@ -64,8 +66,8 @@ fn load(input: &Input) -> Result<Program, RunError> {
     let sources: Vec<cfa::Source> =
         input.sources.iter().map(|s| cfa::Source { name: s.name.clone(), text: s.text.clone() }).collect();
     let machine = if input.lp64 { MachineModel::Lp64 } else { MachineModel::Ilp32 };
-    cfa::load(&sources, &cfa::Options { machine, entry: input.entry.clone() })
-        .map_err(|error| RunError::Input(format!("Parsing failed: {error}")))
+    let options = cfa::Options { machine, entry: input.entry.clone(), undefined_functions: input.undefined_functions };
+    cfa::load(&sources, &options).map_err(|error| RunError::Input(format!("Parsing failed: {error}")))
 }
 
 /// Prints the program's automaton.

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use cfa::{MachineModel, Options, Property, Source};
+use cfa::{Options, Property, Source};
 use cli::options::Config;
 use cli::presets::apply_preset;
 use cli::registry::{Analysis, BmcAnalysis};
@@ -33,7 +33,7 @@ void reach_error(void) { abort(); }
 
 fn analysis(text: &str, preset: &str, options: &[(&str, &str)]) -> BmcAnalysis {
     let source = Source { name: "example.c".into(), text: text.into() };
-    let program = cfa::load(&[source], &Options { machine: MachineModel::Ilp32, entry: "main".into() }).unwrap();
+    let program = cfa::load(&[source], &Options { entry: "main".into(), ..Options::default() }).unwrap();
     let targets = program.targets(&Property::default_errors());
     let mut config = Config::default();
     apply_preset(&mut config, preset).unwrap();

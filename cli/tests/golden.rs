@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use cfa::{MachineModel, Options, Property, Source};
+use cfa::{Options, Property, Source};
 use cli::options::Config;
 use cli::registry::{Analysis, CegarAnalysis};
 use cpa_core::{ArgId, Cx, Verdict};
@@ -53,7 +53,7 @@ struct Checked {
 
 fn check(text: &str, entry: &str, options: &[(&str, &str)]) -> Checked {
     let source = Source { name: "example.c".into(), text: text.into() };
-    let program = cfa::load(&[source], &Options { machine: MachineModel::Ilp32, entry: entry.into() }).unwrap();
+    let program = cfa::load(&[source], &Options { entry: entry.into(), ..Options::default() }).unwrap();
     let targets = program.targets(&Property::default_errors());
     let mut config = Config::default();
     for (key, value) in options {

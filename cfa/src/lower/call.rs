@@ -6,6 +6,8 @@ use std::sync::Arc;
 use crate::ast::{Expr, ExprRef, Range};
 use crate::ids::{ExprId, FuncId, NodeId};
 use crate::ir::{FloatTy, HavocOrigin, IntTy, Op};
+use crate::library;
+use crate::program::UndefinedFunctions;
 use crate::types::{MachineModel, Type, int};
 
 use super::expr::opaque;
@@ -26,6 +28,63 @@ const ENDING: [&str; 10] = [
     "reach_error",
 ];
 
+/// Functions without a body that change nothing that a program without threads can see, but for `%n`; they return anything.
+const SILENT: [&str; 32] = [
+    "printf",
+    "fprintf",
+    "dprintf",
+    "vprintf",
+    "vfprintf",
+    "puts",
+    "fputs",
+    "putchar",
+    "fputc",
+    "putc",
+    "perror",
+    "fflush",
+    "wprintf",
+    "fwrite",
+    "write",
+    "fopen",
+    "fclose",
+    "feof",
+    "ferror",
+    "fseek",
+    "ftell",
+    "rewind",
+    "close",
+    "srand",
+    "srandom",
+    "clock",
+    "sleep",
+    "usleep",
+    "syslog",
+    "__builtin_prefetch",
+    "__VERIFIER_atomic_begin",
+    "__VERIFIER_atomic_end",
+];
+
+/// Functions that change what the program can see even without pointers to it; names that begin with two underscores
+/// belong to the compiler and are among them.
+const KEEPERS: [&str; 16] = [
+    "malloc",
+    "calloc",
+    "realloc",
+    "alloca",
+    "aligned_alloc",
+    "memalign",
+    "valloc",
+    "sbrk",
+    "mmap",
+    "free",
+    "fork",
+    "vfork",
+    "setjmp",
+    "_setjmp",
+    "sigsetjmp",
+    "longjmp",
+];
+
 impl<'a> Lower<'a> {
     pub(super) fn call(&mut self, callee: ExprRef, args: &'a [ExprRef], range: Range) -> Val {
         let name = match self.ast().expr(callee) {
@@ -43,12 +102,12 @@ impl<'a> Lower<'a> {
         match self.lookup(name) {
             Some(Binding::Func(func)) => {
                 let func = *func;
-                if self.funcs[func.index()].body.is_some() {
-                    return self.call_body(func, args, range);
+                match self.with_body(name, func) {
+                    Some(body) => self.call_body(body, args, range),
+                    None => self.call_external(name, Some(func), args, range),
                 }
-                self.call_external(name, Some(func), args, range)
             }
-            None => match self.externals.get(name) {
+            None => match self.externals.get(name).or_else(|| self.externals.get(library::plain_name(name))) {
                 Some(Binding::Func(func)) if self.funcs[func.index()].body.is_some() => {
                     let func = *func;
                     self.call_body(func, args, range)
@@ -60,6 +119,15 @@ impl<'a> Lower<'a> {
                 self.refused(format!("call through '{name}'"), range)
             }
         }
+    }
+
+    /// The function with a body that is meant by a declared name: itself, or for a compiler's name that of the library.
+    fn with_body(&self, name: &str, func: FuncId) -> Option<FuncId> {
+        let plain = match self.externals.get(library::plain_name(name)) {
+            Some(Binding::Func(plain)) => *plain,
+            _ => func,
+        };
+        [func, plain].into_iter().find(|func| self.funcs[func.index()].body.is_some())
     }
 
     /// Evaluates arguments from left to right; those with a known parameter are converted to its type.
@@ -139,7 +207,7 @@ impl<'a> Lower<'a> {
             };
         }
         let nondet = name.strip_prefix("__VERIFIER_nondet_").or_else(|| name.strip_prefix("nondet_"));
-        self.arguments(args, &[], range);
+        let values = self.arguments(args, &[], range);
         self.call_site(name, range);
         if ENDING.contains(&name) {
             self.cur = self.fresh();
@@ -153,16 +221,57 @@ impl<'a> Lower<'a> {
         if let Some(suffix) = nondet {
             return self.nondet(name, suffix, func, range);
         }
-        let construct = format!("call of '{name}', which has no body");
-        self.unsupported(construct, range);
-        match func.map(|func| self.signatures[func.index()].ret.clone()) {
-            Some(Type::Void) => Val::Void,
-            Some(ty) if ty.storage(self.machine).is_none() => opaque(ty),
-            ty => {
-                let ty = ty.unwrap_or(Type::INT);
-                let var = self.typed_temporary(&ty);
-                self.read(var, &ty)
-            }
+        self.undefined(name, func, args, &values, range)
+    }
+
+    /// A call of a function whose body nobody knows.
+    fn undefined(
+        &mut self,
+        name: &str,
+        func: Option<FuncId>,
+        args: &'a [ExprRef],
+        values: &[Val],
+        range: Range,
+    ) -> Val {
+        let ret = func.map_or(Type::INT, |func| self.signatures[func.index()].ret.clone());
+        let format = args.iter().find_map(|arg| match self.ast().expr(*arg) {
+            Expr::Str(text) => Some(*text),
+            _ => None,
+        });
+        let harmless = SILENT.contains(&name) && !format.is_some_and(|text| text.contains("%n"));
+        let mut may_write = args.iter().zip(values).any(|(arg, value)| self.may_be_written(*arg, value));
+        may_write |= name.starts_with("__") || KEEPERS.contains(&name);
+        let meaning = if harmless { UndefinedFunctions::Skip } else { self.undefined_functions };
+        let supported = match meaning {
+            UndefinedFunctions::Error => false,
+            UndefinedFunctions::Havoc => !may_write,
+            UndefinedFunctions::Skip => true,
+        };
+        if !supported {
+            self.unsupported(format!("call of '{name}', which has no body"), range);
+        } else if !harmless {
+            self.undefined.insert(name.to_owned());
+        }
+        if ret == Type::Void {
+            return Val::Void;
+        }
+        if ret.storage(self.machine).is_none() {
+            return opaque(ret);
+        }
+        let var = self.typed_temporary(&ret);
+        if supported {
+            self.emit(Op::Havoc { var, origin: HavocOrigin::Nondet { function: name.into() } }, range);
+        }
+        self.read(var, &ret)
+    }
+
+    /// Whether an argument may give a function access to something that it could change.
+    fn may_be_written(&self, arg: ExprRef, value: &Val) -> bool {
+        match value {
+            _ if matches!(self.ast().expr(arg), Expr::Str(_)) => false,
+            Val::Int(expr, Type::Pointer(_)) => self.exprs.as_const(*expr) != Some(0),
+            Val::Int(..) | Val::Void => false,
+            Val::Opaque(ty, _) => !ty.is_float(),
         }
     }
 

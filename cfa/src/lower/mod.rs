@@ -20,6 +20,7 @@ mod ops;
 mod pointers;
 mod stmt;
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -33,8 +34,8 @@ use crate::ir::{Body, Function, HavocOrigin, IntTy, Op, Scope as VarScope, Span,
 use crate::location::LineTable;
 use crate::loops::Loops;
 use crate::prepass::Refusal;
-use crate::program::{Options, Program, Source};
-use crate::types::{MachineModel, Record, Type};
+use crate::program::{Options, Program, Source, UndefinedFunctions};
+use crate::types::{FunctionType, MachineModel, Record, Type};
 
 use graph::RawGraph;
 
@@ -222,10 +223,21 @@ struct Lower<'a> {
     labels: Vec<(Arc<str>, NodeId)>,
     assumptions: Vec<String>,
     evaluation_order: Option<Span>,
+    /// The first file that defines library functions.
+    library: usize,
+    undefined_functions: UndefinedFunctions,
+    /// Functions without body whose calls have been given a meaning.
+    undefined: BTreeSet<String>,
 }
 
 /// Lowers the syntax trees of all files of a program.
-pub(crate) fn lower(sources: &[Source], asts: &[Ast<'_>], options: &Options) -> Result<Program, LoadError> {
+/// The files from position `library` on define library functions and yield to what the program declares.
+pub(crate) fn lower(
+    sources: &[Source],
+    asts: &[Ast<'_>],
+    library: usize,
+    options: &Options,
+) -> Result<Program, LoadError> {
     let mut graph = RawGraph::default();
     // A place for what is evaluated outside of functions: sizes of arrays, initialisers. It is never reached.
     let nowhere = graph.node(FuncId::new(0), false);
@@ -254,6 +266,9 @@ pub(crate) fn lower(sources: &[Source], asts: &[Ast<'_>], options: &Options) -> 
         labels: Vec::new(),
         assumptions: Vec::new(),
         evaluation_order: None,
+        library,
+        undefined_functions: options.undefined_functions,
+        undefined: BTreeSet::new(),
     };
     lower.program(&options.entry)
 }
@@ -301,6 +316,9 @@ impl<'a> Lower<'a> {
                 "operands with side effects are evaluated from left to right (first at {name}:{line}:{column})"
             ));
         }
+        assumptions.extend(self.undefined.iter().map(|name| {
+            format!("'{name}', which has no body, returns any value, changes nothing of the program, and calls nothing of it")
+        }));
         let finished = graph.finish(start, &mut funcs);
         let map = |node: NodeId| finished.map[node.index()];
         let calls = calls.into_iter().filter_map(|(name, node, span)| Some((name, map(node)?, span))).collect();
@@ -351,6 +369,9 @@ impl<'a> Lower<'a> {
                     let (Type::Function(ty), Some(params)) = (ty, params_of(declarator)) else {
                         return Err((range.0, format!("'{name}' is not a function"), "add its parameters".into()));
                     };
+                    if self.file >= self.library && !self.can_define(name, &ty) {
+                        continue;
+                    }
                     let func = self.declare_function(name, &ty, *storage, name_range);
                     if self.funcs[func.index()].body.is_some() {
                         let advice = "remove one definition".into();
@@ -370,8 +391,23 @@ impl<'a> Lower<'a> {
         Ok(pending)
     }
 
+    /// Whether the library's function of this name can be the one that the program declares: the types are alike.
+    fn can_define(&self, name: &str, ty: &FunctionType) -> bool {
+        let Some(Binding::Func(func)) = self.externals.get(name) else {
+            return !self.externals.contains_key(name);
+        };
+        let declared = &self.signatures[func.index()];
+        let alike = |(a, b): (&Type, &Type)| match (a.decayed(), b.decayed()) {
+            (Type::Pointer(_), Type::Pointer(_)) | (Type::Int(_) | Type::Bool, Type::Int(_) | Type::Bool) => true,
+            (a, b) => a == b,
+        };
+        let params = declared.unspecified
+            || (declared.params.len() == ty.params.len() && declared.params.iter().zip(&ty.params).all(alike));
+        params && (declared.ret == Type::Void || alike((&declared.ret, &ty.ret)))
+    }
+
     /// Gives a function with a body its variables and the ends of its graph.
-    fn define_function(&mut self, func: FuncId, ty: &crate::types::FunctionType, params: &[Param<'a>], range: Range) {
+    fn define_function(&mut self, func: FuncId, ty: &FunctionType, params: &[Param<'a>], range: Range) {
         let entry = self.graph.node(func, true);
         let exit = self.graph.node(func, true);
         let name = self.funcs[func.index()].name.clone();
@@ -525,13 +561,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Declares a function of the current file; later declarations complete earlier ones.
-    fn declare_function(
-        &mut self,
-        name: &'a str,
-        ty: &crate::types::FunctionType,
-        storage: Storage,
-        range: Range,
-    ) -> FuncId {
+    fn declare_function(&mut self, name: &'a str, ty: &FunctionType, storage: Storage, range: Range) -> FuncId {
         let known = match self.scopes[0].names.get(name) {
             Some(Binding::Func(func)) => Some(*func),
             _ if storage == Storage::Static => None,

@@ -25,7 +25,7 @@ fn calls() {
               n6 -> n7: r::__ret = 1
             w(w::a): n8 .. n9
               n8 -> n9: w::__ret = w::a
-            main(): n10 .. n28
+            main(): n10 .. n27
               n10: call f
               n10 -> n11: main::x = call f(16960, 44)
               n11 -> n12: main::y = ?
@@ -40,21 +40,20 @@ fn calls() {
               n16 -> n17: main::__tmp2 = main::x
               n17 -> n18: main::x = main::x + 1
               n18: call h
-              n18 -> n19: unsupported: call of 'h', which has no body
-              n19 -> n20: main::x = main::__tmp3
-              n20: call q
-              n20 -> n21: call q()
+              n18 -> n19: main::x = h()
+              n19: call q
+              n19 -> n20: call q()
+              n20: call r
+              n20 -> n21: call r()
               n21: call r
               n21 -> n22: call r()
-              n22: call r
-              n22 -> n23: call r()
-              n23 -> n24: main::__tmp5 = main::y
-              n24 -> n25: main::y = main::y + 1
-              n25: call f
-              n25 -> n26: call f(1, 2)
-              n26 -> n27: unsupported: call of 'f' with too few arguments
-              n27: call w
-              n27 -> n28: main::__ret = call w(1)
+              n22 -> n23: main::__tmp4 = main::y
+              n23 -> n24: main::y = main::y + 1
+              n24: call f
+              n24 -> n25: call f(1, 2)
+              n25 -> n26: unsupported: call of 'f' with too few arguments
+              n26: call w
+              n26 -> n27: main::__ret = call w(1)
         "#]],
     );
 }

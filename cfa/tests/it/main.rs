@@ -7,6 +7,7 @@ mod exprs;
 mod floats;
 mod functions;
 mod graph;
+mod library;
 mod lowering;
 mod pointers;
 mod repair;
@@ -17,7 +18,7 @@ use expect_test::Expect;
 /// Loads a program from one file for the given machine.
 fn try_load(text: &str, machine: MachineModel) -> Result<Program, LoadError> {
     let sources = [Source { name: "t.c".into(), text: text.into() }];
-    let program = cfa::load(&sources, &Options { machine, entry: "main".into() })?;
+    let program = cfa::load(&sources, &Options { machine, ..Options::default() })?;
     if let Err(problem) = cfa::verify::verify(&program) {
         panic!("{problem}\n{}", program.dump());
     }

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Functions of the C library as C: definitions for those that a program calls and does not define.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashSet;
+
+use crate::ast::{Ast, Expr, Item};
+use crate::program::Source;
+
+/// The name of the source file that holds the definitions.
+pub(crate) const FILE: &str = "<library>";
+
+const TEXTS: [&str; 2] = [include_str!("library/string.c"), include_str!("library/other.c")];
+
+/// The definitions by name.
+fn definitions() -> BTreeMap<&'static str, &'static str> {
+    let chunks = TEXTS.iter().flat_map(|text| text.split("\n\n")).map(str::trim);
+    chunks.filter_map(|chunk| Some((defined_name(chunk)?, chunk))).collect()
+}
+
+/// The name of the function that a piece of text defines.
+fn defined_name(chunk: &str) -> Option<&str> {
+    let head = chunk.lines().find(|line| !line.starts_with("//"))?.split_once('(')?.0;
+    head.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().filter(|name| !name.is_empty())
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+}
+
+/// What a function is called in the library: the compiler's `__builtin_memcpy` is `memcpy`.
+pub(crate) fn plain_name(name: &str) -> &str {
+    name.strip_prefix("__builtin_").unwrap_or(name)
+}
+
+/// A source file with the functions that the program calls and does not define; none if there are no such functions.
+pub(crate) fn source(asts: &[Ast<'_>]) -> Option<Source> {
+    let mut defined: FxHashSet<&str> = FxHashSet::default();
+    for item in asts.iter().flat_map(|ast| &ast.items) {
+        if let Item::Function { declarator, .. } = item {
+            defined.extend(declarator.name().map(|(name, _)| name));
+        }
+    }
+    let mut called: BTreeSet<&str> = BTreeSet::new();
+    for ast in asts {
+        for (expr, _) in &ast.exprs {
+            if let Expr::Call(callee, _) = expr
+                && let Expr::Ident(name) = ast.expr(*callee)
+                && !defined.contains(name)
+            {
+                called.insert(name);
+                called.insert(plain_name(name));
+            }
+        }
+    }
+    let known = definitions();
+    let mut todo: Vec<&str> = called.into_iter().filter(|name| !defined.contains(name)).collect();
+    let mut chosen: BTreeMap<&str, &str> = BTreeMap::new();
+    while let Some(name) = todo.pop() {
+        if let Some((name, text)) = known.get_key_value(name)
+            && chosen.insert(name, text).is_none()
+        {
+            todo.extend(words(text).filter(|word| !defined.contains(word)));
+        }
+    }
+    if chosen.is_empty() {
+        return None;
+    }
+    // Declarations first, so that the order does not matter.
+    let heads = chosen.values().map(|text| {
+        let text = &text[text.lines().take_while(|line| line.starts_with("//")).map(|line| line.len() + 1).sum()..];
+        format!("{};\n", text.split_once('{').map_or(text, |(head, _)| head).trim_end())
+    });
+    let text: String = heads.chain(chosen.values().map(|text| format!("{text}\n"))).collect();
+    Some(Source { name: FILE.to_owned(), text })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_definition_is_found_by_its_name() {
+        let known = definitions();
+        let heads = TEXTS.iter().flat_map(|text| text.lines());
+        let count = heads.filter(|line| line.ends_with('{') && !line.starts_with(' ') || line.ends_with("; }")).count();
+        assert_eq!(known.len(), count);
+        assert!(known.contains_key("memcpy") && known.contains_key("__ordering") && known.contains_key("fmod"));
+    }
+}

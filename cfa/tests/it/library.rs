@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Functions without body: definitions from the library, and what unknown ones mean.
+
+use cfa::{Op, Options, Program, Source, UndefinedFunctions};
+
+use crate::load;
+
+fn with(text: &str, undefined_functions: UndefinedFunctions) -> Program {
+    let sources = [Source { name: "t.c".into(), text: text.into() }];
+    cfa::load(&sources, &Options { undefined_functions, ..Options::default() }).unwrap()
+}
+
+fn unsupported(program: &Program) -> Vec<String> {
+    let constructs = program.edges.iter().filter_map(|edge| match &edge.op {
+        Op::Unsupported { construct } => Some(construct.to_string()),
+        _ => None,
+    });
+    constructs.collect()
+}
+
+fn has_body(program: &Program, name: &str) -> bool {
+    program.funcs.iter().any(|f| &*f.name == name && f.body.is_some())
+}
+
+#[test]
+fn unknown_functions_return_anything() {
+    let text = "int f(int); void g(char *); int main(void) { char c; return f(1) + f(2) + (g(\"text\"), 1); }";
+    let program = with(text, UndefinedFunctions::Havoc);
+    assert_eq!(unsupported(&program), [""; 0]);
+    let names: Vec<_> = program.assumptions.iter().map(|text| text.split(',').next().unwrap()).collect();
+    assert_eq!(names, ["'f'", "'g'"]);
+    assert_eq!(unsupported(&with(text, UndefinedFunctions::Error)).len(), 3);
+}
+
+#[test]
+fn unknown_functions_may_write_through_pointers() {
+    let text = "void g(char *); int main(void) { char c; g(&c); return 0; }";
+    assert!(
+        unsupported(&with(text, UndefinedFunctions::Havoc)).contains(&"call of 'g', which has no body".to_string())
+    );
+    assert!(
+        !unsupported(&with(text, UndefinedFunctions::Skip)).contains(&"call of 'g', which has no body".to_string())
+    );
+}
+
+#[test]
+fn library_functions_have_definitions() {
+    let program = load(
+        "int isalnum(int); int printf(const char *, ...); int main(void) { \
+                        printf(\"x\"); return isalnum(65) + __builtin_clz(1); }",
+    );
+    assert_eq!(unsupported(&program), [""; 0]);
+    assert_eq!(program.assumptions, [""; 0]);
+    for name in ["isalnum", "isalpha", "__builtin_clz", "__builtin_popcountll"] {
+        assert!(has_body(&program, name), "{name}");
+    }
+    assert!(!has_body(&program, "isspace"));
+    assert_eq!(program.sources.len(), 2);
+}
+
+#[test]
+fn the_program_comes_first() {
+    let program =
+        load("int isdigit(int c) { return 7; } int abs(int, int); int main(void) { return isdigit(1) + abs(1, 2); }");
+    // `abs` is declared as another function.
+    assert!(!has_body(&program, "abs"));
+    let own = program.funcs.iter().filter(|f| &*f.name == "isdigit" && f.body.is_some());
+    assert_eq!(own.map(|f| f.span.file).collect::<Vec<_>>(), [0]);
+    assert_eq!(program.assumptions.len(), 1, "{:?}", program.assumptions);
+}
