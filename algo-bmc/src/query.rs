@@ -36,8 +36,7 @@ pub fn ask<T>(
     if let Term::False = manager.terms.get(formula) {
         return Ok(Answer::Unsat);
     }
-    let mut solver =
-        Z3Solver::new(&Z3Config { logic: Some(manager.encoder.encoding().logic()), ..Z3Config::default() });
+    let mut solver = Z3Solver::new(&Z3Config { logic: manager.encoder.logic(), ..Z3Config::default() });
     solver.assert(&manager.terms, formula);
     let mut limits = limits(cx);
     if let Some(timeout) = timeout {

@@ -9,7 +9,7 @@ use cpa_core::{ArgId, Counterexample, Step, Stop};
 use cpa_predicate::Manager;
 use rustc_hash::FxHashMap;
 use smt::solver::Model;
-use smt::{Evaluator, TermId, Value};
+use smt::{Evaluator, TermId, Terms, Value};
 
 use crate::unrolling::Unrolling;
 
@@ -63,14 +63,16 @@ pub fn trace(
         backwards.push((arrival.step, arrival.input.map(|input| values[input].clone())));
         node = arrival.from;
     }
-    let mut run = Counterexample::default();
+    let (mut steps, mut inputs) = (Vec::new(), Vec::new());
     for (index, (step, input)) in backwards.into_iter().rev().enumerate() {
-        run.steps.push(step);
+        steps.push(step);
         if let (Some(value), Op::Havoc { var, .. }) = (input, arg_edge(unrolling, step)) {
             let ty = unrolling.program().vars[var.index()].ty;
-            run.inputs.push((index, manager.encoder.integer(value, ty)));
+            inputs.push((index, manager.encoder.integer(value, ty)));
         }
     }
+    let initial = |terms: &Terms, symbol| model.value(terms, symbol, 0);
+    let run = manager.encoder.counterexample(&mut manager.terms, steps, &inputs, &initial);
     Ok(Some((target, run)))
 }
 

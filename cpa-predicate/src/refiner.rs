@@ -171,20 +171,22 @@ impl PredicateRefiner {
         Hints { cuts }
     }
 
-    fn counterexample(&self, manager: &Manager, blocks: &[Block], witness: &Witness) -> Counterexample {
-        let mut result = Counterexample::default();
+    fn counterexample(&self, manager: &mut Manager, blocks: &[Block], witness: &Witness) -> Counterexample {
+        let (mut steps, mut inputs) = (Vec::new(), Vec::new());
         for part in &witness.steps {
             if let Some(step) = blocks[part.block].steps[part.edge] {
-                result.steps.push(step);
+                steps.push(step);
             }
-            if let (Some(value), Some(&step)) = (&part.input, result.steps.last())
+            if let (Some(value), Some(&step)) = (&part.input, steps.last())
                 && let Op::Havoc { var, .. } = &self.program.edges[step.edge().index()].op
             {
                 let ty = self.program.vars[var.index()].ty;
-                result.inputs.push((result.steps.len() - 1, manager.encoder.integer(value.clone(), ty)));
+                inputs.push((steps.len() - 1, manager.encoder.integer(value.clone(), ty)));
             }
         }
-        result
+        let initial =
+            |_: &Terms, symbol| witness.initial.iter().find(|(s, _)| *s == symbol).map(|(_, value)| value.clone());
+        manager.encoder.counterexample(&mut manager.terms, steps, &inputs, &initial)
     }
 
     fn predicates(&self, manager: &mut Manager, interpolant: TermId) -> Vec<PredId> {

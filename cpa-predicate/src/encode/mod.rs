@@ -9,15 +9,18 @@
 //! them, and the replay of a counterexample refuses a path that executes one.
 
 mod bitvector;
+mod float;
 mod integer;
+mod memory;
+mod trace;
 
 use std::rc::Rc;
 
 use cfa::Program;
-use cfa::ids::{ExprId, VarId};
+use cfa::ids::{EdgeId, ExprId, VarId};
 use cfa::ir::{Expr, ExprKind, IntTy, Op};
 use cpa_core::Step;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smt::path::Stmt;
 use smt::solver::Z3Logic;
 use smt::{Sort, SymId, TermId, Terms, Value};
@@ -31,16 +34,6 @@ pub enum Encoding {
     Bitvector,
     /// Integers with ranges, wrap-around modelled; linear programs only.
     Integer,
-}
-
-impl Encoding {
-    /// The logic of all formulas.
-    pub fn logic(self) -> Z3Logic {
-        match self {
-            Encoding::Bitvector => Z3Logic::QfBv,
-            Encoding::Integer => Z3Logic::QfLia,
-        }
-    }
 }
 
 /// An expression that the integer encoding cannot represent exactly.
@@ -60,6 +53,10 @@ pub struct Encoder {
     values: FxHashMap<ExprId, TermId>,
     truths: FxHashMap<ExprId, TermId>,
     ranges: FxHashMap<ExprId, (i128, i128)>,
+    uses_memory: bool,
+    has_floats: bool,
+    /// Edges that set new objects to zero.
+    fresh_zeros: FxHashSet<EdgeId>,
 }
 
 impl Encoder {
@@ -67,6 +64,9 @@ impl Encoder {
     pub fn new(program: Rc<Program>, encoding: Encoding) -> Self {
         let symbols = vec![None; program.vars.len()];
         Self {
+            uses_memory: memory::uses_memory(&program),
+            has_floats: program.exprs.ids().any(|id| is_float(&program.exprs.get(id).kind)),
+            fresh_zeros: memory::fresh_zeros(&program),
             program,
             encoding,
             symbols,
@@ -82,12 +82,22 @@ impl Encoder {
         self.encoding
     }
 
+    /// The logic of all formulas; none if there is no name for it.
+    pub fn logic(&self) -> Option<Z3Logic> {
+        match self.encoding {
+            Encoding::Bitvector if self.uses_memory || self.has_floats => None,
+            Encoding::Bitvector => Some(Z3Logic::QfBv),
+            Encoding::Integer => Some(Z3Logic::QfLia),
+        }
+    }
+
     /// Whether every operation of the program has an exact encoding.
     pub fn check_program(&mut self, terms: &mut Terms) -> Result<(), Inexact> {
         let program = Rc::clone(&self.program);
         if self.encoding == Encoding::Bitvector {
-            let float = program.exprs.ids().any(|id| is_float(&program.exprs.get(id).kind));
-            return if float { Err(FLOAT) } else { Ok(()) };
+            // What holds at the start is said on the first edges, which must not be taken again.
+            let again = self.uses_memory && !program.node(program.entry).entering.is_empty();
+            return if again { Err(Inexact { operator: "memory before a loop at the entry" }) } else { Ok(()) };
         }
         for edge in program.edges.iter() {
             match &edge.op {
@@ -152,7 +162,7 @@ impl Encoder {
                 let symbol = self.symbol(terms, var);
                 terms.var(symbol, 0)
             }
-            ExprKind::Cmp(..) | ExprKind::Not(_) | ExprKind::And(..) | ExprKind::Or(..) => {
+            ExprKind::Cmp(..) | ExprKind::FloatCmp(..) | ExprKind::Not(_) | ExprKind::And(..) | ExprKind::Or(..) => {
                 let truth = self.truth(terms, expr)?;
                 let one = self.constant(terms, 1, data.ty);
                 let zero = self.constant(terms, 0, data.ty);
@@ -171,10 +181,12 @@ impl Encoder {
             },
             ExprKind::Float(..)
             | ExprKind::FloatFn(..)
-            | ExprKind::FloatCmp(..)
             | ExprKind::FloatFromInt(..)
             | ExprKind::FloatToInt(..)
-            | ExprKind::FloatToFloat(..) => return Err(FLOAT),
+            | ExprKind::FloatToFloat(..) => match self.encoding {
+                Encoding::Bitvector => self.float_value(terms, &data)?,
+                Encoding::Integer => return Err(FLOAT),
+            },
         };
         self.values.insert(expr, term);
         Ok(term)
@@ -195,6 +207,14 @@ impl Encoder {
                     Encoding::Bitvector => bitvector::compare(terms, op, ty.signed, left, right),
                     Encoding::Integer => integer::compare(terms, op, left, right),
                 }
+            }
+            ExprKind::FloatCmp(op, ty, left, right) => {
+                if self.encoding == Encoding::Integer {
+                    return Err(FLOAT);
+                }
+                let left = self.value(terms, left)?;
+                let right = self.value(terms, right)?;
+                float::compare(terms, op, ty, left, right)
             }
             ExprKind::Not(arg) => {
                 let arg = self.truth(terms, arg)?;
@@ -223,7 +243,6 @@ impl Encoder {
             | ExprKind::Cast(_)
             | ExprKind::Float(..)
             | ExprKind::FloatFn(..)
-            | ExprKind::FloatCmp(..)
             | ExprKind::FloatFromInt(..)
             | ExprKind::FloatToInt(..)
             | ExprKind::FloatToFloat(..) => {
@@ -237,8 +256,20 @@ impl Encoder {
         Ok(term)
     }
 
-    /// The statements that a step of the analysis executes, in order.
+    /// The statements that a step of the analysis executes, in order. Those of the first step also say what holds at the
+    /// start.
     pub fn statements(&mut self, terms: &mut Terms, step: Step) -> Result<Vec<Stmt>, Inexact> {
+        let program = Rc::clone(&self.program);
+        let statements = self.effect(terms, step)?;
+        if self.uses_memory && !matches!(step, Step::Leave(_)) && step.source(&program) == program.entry {
+            let mut all = self.start(terms);
+            all.extend(statements);
+            return Ok(all);
+        }
+        Ok(statements)
+    }
+
+    fn effect(&mut self, terms: &mut Terms, step: Step) -> Result<Vec<Stmt>, Inexact> {
         let program = Rc::clone(&self.program);
         Ok(match step {
             Step::Edge(edge) => match &program.edges[edge.index()].op {
@@ -252,9 +283,9 @@ impl Encoder {
                     vec![Stmt::Assign(self.symbol(terms, *var), value)]
                 }
                 Op::Havoc { var, .. } => vec![Stmt::Havoc(self.symbol(terms, *var))],
-                // Memory is not modelled: what is read from it is arbitrary.
-                Op::Load { var, .. } | Op::Alloc { var, .. } => vec![Stmt::Havoc(self.symbol(terms, *var))],
-                Op::Store { .. } | Op::Free { .. } | Op::Zero { .. } => Vec::new(),
+                Op::Load { .. } | Op::Store { .. } | Op::Alloc { .. } | Op::Free { .. } | Op::Zero { .. } => {
+                    self.memory(terms, edge)?
+                }
                 Op::Call { .. } => unreachable!("the location CPA enters calls"),
             },
             Step::Enter(edge) => {
