@@ -45,6 +45,8 @@ pub struct Cegar {
     checks: Vec<Box<dyn CexCheck>>,
     assurance: Assurance,
     statistics: Statistics,
+    /// The target that is being examined; it is still to be when the run was stopped in between.
+    pending: Option<ArgId>,
     /// The paths that were refuted without any change since something changed last.
     stuck: FxHashSet<Vec<Step>>,
 }
@@ -60,6 +62,7 @@ impl Cegar {
             checks: Vec::new(),
             assurance: Assurance::full(),
             statistics: Statistics::default(),
+            pending: None,
             stuck: FxHashSet::default(),
         }
     }
@@ -124,15 +127,17 @@ impl Cegar {
 
     fn verdict(&mut self, cx: &mut Cx) -> Result<Verdict, Stop> {
         loop {
+            if let Some(target) = self.pending {
+                if let Some(verdict) = self.refine(cx, target)? {
+                    return Ok(verdict);
+                }
+                self.pending = None;
+            }
             // The cast shortens the lifetime inside the option, which the borrow checker does not do by itself.
             let fcover = self.fcover.as_deref_mut().map(|fcover| fcover as &mut dyn ForcedCovering);
             match run(cx, &mut self.cpa, &mut self.exploration, &mut at_target, fcover)? {
                 Status::Finished => return self.proved(),
-                Status::Target(target) => {
-                    if let Some(verdict) = self.refine(cx, target)? {
-                        return Ok(verdict);
-                    }
-                }
+                Status::Target(target) => self.pending = Some(target),
             }
         }
     }

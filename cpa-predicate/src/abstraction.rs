@@ -143,7 +143,11 @@ impl Manager {
             Some(answer) => {
                 self.feasible.insert(block, answer);
             }
-            None => self.stats.unanswered += 1,
+            None => {
+                // A run that is interrupted must not go on with less than it would have found out.
+                cx.check()?;
+                self.stats.unanswered += 1;
+            }
         }
         Ok(result.unwrap_or(true))
     }
@@ -314,6 +318,7 @@ impl Manager {
             }
             CheckResult::Unsat(_) => return Ok(Answer::Unsat),
             CheckResult::Unknown(_) => {
+                cx.check()?;
                 self.stats.unanswered += 1;
                 return Ok(Answer::Unknown);
             }

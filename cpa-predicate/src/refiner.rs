@@ -254,7 +254,10 @@ impl Refiner for PredicateRefiner {
                 }
                 Ok(self.spurious(manager, arg, cuts, &sequence.interpolants))
             }
-            PathResult::Unknown(reason) => Err(Stop::GaveUp(reason)),
+            PathResult::Unknown(reason) => {
+                cx.check()?;
+                Err(Stop::GaveUp(reason))
+            }
         }
     }
 }
