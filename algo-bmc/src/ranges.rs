@@ -3,11 +3,12 @@
 //! once, and the solver finds the least and the greatest value of each input over all paths that go on from there.
 //!
 //! Many programs read a few inputs, bound them by assumptions, and loop. An execution that reaches neither a loop head nor
-//! a target nor an unsupported construct ends before all of them, so its inputs do not matter.
+//! a target nor an unsupported construct ends before all of them, so its inputs do not matter. An edge that can be taken
+//! again later, in a loop or by another call of its function, has no range.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cfa::ids::EdgeId;
+use cfa::ids::{EdgeId, NodeId};
 use cfa::ir::{HavocOrigin, IntTy, Op};
 use cpa_core::{ArgId, Cx, Stop};
 use smt::{BvCmp, Sort, TermId};
@@ -36,7 +37,11 @@ pub fn input_ranges(cx: &mut Cx, unrolling: &mut Unrolling, most: i128) -> Resul
     let manager = &mut *manager;
     let matters = manager.terms.or_all(&conditions);
     let mut ranges = Ranges::default();
+    let again = reachable(unrolling, &ends);
     for (edge, (ty, values)) in inputs {
+        if again[unrolling.program().edge(edge).src.index()] {
+            continue;
+        }
         let mut whole: Option<(i128, i128)> = None;
         for value in values {
             let search = Search { cx, matters, value, ty };
@@ -59,6 +64,35 @@ pub fn input_ranges(cx: &mut Cx, unrolling: &mut Unrolling, most: i128) -> Resul
         }
     }
     Ok(Some(ranges))
+}
+
+/// The locations that control flow can reach from `ends`, whatever the data; calls and returns are not matched.
+fn reachable(unrolling: &Unrolling, ends: &[ArgId]) -> Vec<bool> {
+    let program = unrolling.program();
+    let mut after_exit: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
+    for edge in &program.edges {
+        if let Op::Call { callee, .. } = edge.op
+            && let Some(body) = program.func(callee).body
+        {
+            after_exit.entry(body.exit).or_default().push(edge.dst);
+        }
+    }
+    let mut seen = vec![false; program.nodes.len()];
+    let mut open: Vec<NodeId> = ends.iter().map(|&end| unrolling.arg().location(end)).collect();
+    while let Some(node) = open.pop() {
+        if std::mem::replace(&mut seen[node.index()], true) {
+            continue;
+        }
+        for &edge in &program.node(node).leaving {
+            let edge = program.edge(edge);
+            open.push(edge.dst);
+            if let Op::Call { callee, .. } = edge.op {
+                open.extend(program.func(callee).body.map(|body| body.entry));
+            }
+        }
+        open.extend(after_exit.get(&node).into_iter().flatten());
+    }
+    seen
 }
 
 /// The terms of the values that the input edges before `ends` take, by edge.
@@ -197,6 +231,18 @@ mod tests {
             assume(x >= -3 && x <= 20); assume(y > x && y < 50);
             while (x < y) { x++; if (x == 77) reach_error(); } return 0; }";
         assert_eq!(ranges(text), [(-3, 20), (-2, 49)]);
+    }
+
+    #[test]
+    fn an_edge_that_is_taken_again_has_no_range() {
+        let text = "int get(void) { return __VERIFIER_nondet_int(); }
+            int main(void) { int x = get(); assume(x == 3);
+            while (x > 0) { x = get(); if (x == 77) reach_error(); } return 0; }";
+        assert_eq!(ranges(text), []);
+        let text = "int get(void) { return __VERIFIER_nondet_int(); }
+            int main(void) { int x = get(), y = get(); assume(x >= 3 && x <= 5); assume(y == 9);
+            while (x > 0) { x--; if (x == 77) reach_error(); } return 0; }";
+        assert_eq!(ranges(text), [(3, 9)]);
     }
 
     #[test]
