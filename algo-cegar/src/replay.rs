@@ -7,6 +7,7 @@
 //! was not written before (globals are initialised by edges, other variables by havoc edges).
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use cfa::ir::{HavocOrigin, Op};
 use cfa::machine::{Asked, Code, End, Fault, Inputs, Machine, Move, Setup, Storage};
@@ -134,7 +135,7 @@ pub fn replay(program: &Program, cex: &Counterexample, target: NodeId) -> Result
     let targets = BTreeSet::from([target]);
     let setup = Setup { targets: &targets, storage: Storage::Inputs, steps: true, coverage: false };
     let code = Code::new(program, &setup).map_err(|error| Disbelief::Exhausted { what: error.to_string() })?;
-    let mut machine = Machine::new(&code, MEMORY);
+    let mut machine = Machine::new(Rc::new(code), MEMORY);
     machine.limit_steps(cex.steps.len());
     let mut given = Given::new(program, cex);
     let rest = cex.rest.as_ref().map_or(0, |rest| rest.steps);

@@ -5,6 +5,7 @@
 //! of the global variable `observed` if there is one. Uninitialised storage is 0.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use cfa::machine::{Asked, Code, End, Inputs, Machine, Setup, Storage};
 use cfa::{HavocOrigin, IntTy, MachineModel, NodeId, Op, Options, Program, Property, Source, VarId};
@@ -36,7 +37,7 @@ fn main() {
             return;
         }
     };
-    let mut machine = Machine::new(&code, 1 << 30);
+    let mut machine = Machine::new(Rc::new(code), 1 << 30);
     for seed in &rest[1..] {
         machine.reset();
         let mut random = Random::new(&program, seed.parse().expect("seeds are numbers"));

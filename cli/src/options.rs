@@ -167,6 +167,7 @@ macro_rules! choice {
 choice!(/** The algorithm around the exploration. */ Algorithm {
     /** Counterexample-guided abstraction refinement. */ Cegar = "CEGAR",
     /** Bounded model checking. */ Bmc = "BMC",
+    /** Execution with concrete inputs. */ Execution = "EXECUTION",
 });
 choice!(/** How the bound of an unrolling grows. */ Adjuster {
     /** Not at all. */ Static = "STATIC",
@@ -270,6 +271,17 @@ options! {
     "analysis.traversal.useReversePostorder" use_rpo: bool = true;
     /// Whether states with a deeper call stack are explored first; belongs to the reverse post-order.
     "analysis.traversal.useCallstack" use_callstack: bool = true;
+    /// Execution: whether a program that asks for inputs is run with chosen ones. Otherwise only programs without inputs
+    /// are decided.
+    "execution.random.enabled" execution_random: bool = true;
+    /// Execution: the greatest number of runs with chosen inputs; 0 means no limit.
+    "execution.random.runs" execution_runs: u32 = 0;
+    /// Execution: the greatest length of a run with chosen inputs, in iterations of loops and calls of functions.
+    "execution.random.length" execution_length: u32 = 1_000_000;
+    /// Execution: what the pseudo-random inputs depend on.
+    "execution.random.seed" execution_seed: u32 = 1;
+    /// Execution: the greatest size of the program's memory together with what is noted about it.
+    "execution.memory" execution_memory: Bytes = Bytes(1_000_000_000);
     /// How machine integers become terms. The integer encoding falls back to bit-vectors for a program that it cannot
     /// represent exactly.
     "cpa.predicate.encoding" encoding: EncodingChoice = EncodingChoice::Bitvector;

@@ -11,6 +11,7 @@ const PRESETS: &[(&str, &str)] = &[
     ("bmc", include_str!("../presets/bmc.toml")),
     ("bmc-incremental", include_str!("../presets/bmc-incremental.toml")),
     ("default", include_str!("../presets/default.toml")),
+    ("execution", include_str!("../presets/execution.toml")),
     ("predicate", include_str!("../presets/predicate.toml")),
     ("predicate-abelf", include_str!("../presets/predicate-abelf.toml")),
     ("predicate-sbe", include_str!("../presets/predicate-sbe.toml")),

@@ -3,6 +3,7 @@
 
 mod bmc;
 mod cegar;
+mod execution;
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -17,6 +18,7 @@ use cpa_predicate::region::Library;
 
 pub use bmc::BmcAnalysis;
 pub use cegar::CegarAnalysis;
+pub use execution::ExecutionAnalysis;
 
 /// A configured analysis of one program, whatever its algorithm is.
 pub trait Analysis {
@@ -35,6 +37,7 @@ pub fn analysis(program: Rc<Program>, targets: BTreeSet<NodeId>, config: &Config
     Ok(match config.algorithm {
         Algorithm::Cegar => Box::new(CegarAnalysis::new(program, targets, config)?),
         Algorithm::Bmc => Box::new(BmcAnalysis::new(program, targets, config)?),
+        Algorithm::Execution => Box::new(ExecutionAnalysis::new(program, targets, config)),
     })
 }
 

@@ -30,8 +30,6 @@ pub struct Code {
     pub(super) heap_start: u64,
     pub(super) pointer_bits: u32,
     pub(super) edges: usize,
-    /// Whether the program makes objects while it runs.
-    allocates: bool,
 }
 
 impl Code {
@@ -40,11 +38,6 @@ impl Code {
         let mut compiler = Compiler::new(program, setup)?;
         compiler.program()?;
         Ok(compiler.finish())
-    }
-
-    /// Whether the program makes objects while it runs, whose addresses the machine chooses.
-    pub fn allocates(&self) -> bool {
-        self.allocates
     }
 }
 
@@ -508,7 +501,6 @@ impl<'p> Compiler<'p> {
             heap_start: self.program.heap_start(),
             pointer_bits: self.program.machine.size_type().bits,
             edges: self.program.edges.len(),
-            allocates: self.instrs.iter().any(|instr| matches!(instr, Instr::Alloc(..))),
             instrs: self.instrs,
         }
     }

@@ -116,9 +116,9 @@ impl Memory {
         self.version = 0;
     }
 
-    /// Moves the place where new objects begin by some bytes, a multiple of 16.
-    pub(super) fn shift_heap(&mut self, by: u64) {
-        self.next = self.heap_start + by;
+    /// Whether new objects were made.
+    pub(super) fn has_allocated(&self) -> bool {
+        self.next > self.heap_start
     }
 
     #[inline]

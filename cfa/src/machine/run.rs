@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Executes code.
 
+use std::rc::Rc;
+
 use crate::eval::Undefined;
 use crate::floats;
 use crate::ids::{EdgeId, VarId};
@@ -16,8 +18,8 @@ const MAX_CALLS: usize = 4_000_000;
 const MAX_SAVED: usize = 1 << 25;
 
 /// A running program.
-pub struct Machine<'c> {
-    code: &'c Code,
+pub struct Machine {
+    code: Rc<Code>,
     registers: Box<[u64; REGISTERS]>,
     memory: Memory,
     pc: usize,
@@ -49,12 +51,11 @@ enum Pause {
     OutOfFuel,
 }
 
-impl<'c> Machine<'c> {
+impl Machine {
     /// A machine at the start of the program; it uses at most about `max_bytes` for the program's memory.
-    pub fn new(code: &'c Code, max_bytes: usize) -> Self {
+    pub fn new(code: Rc<Code>, max_bytes: usize) -> Self {
         let registers = vec![0u64; REGISTERS].into_boxed_slice().try_into().expect("the length is that of the array");
         let mut machine = Machine {
-            code,
             registers,
             memory: Memory::new(code.heap_start, code.pointer_bits, max_bytes),
             pc: 0,
@@ -64,6 +65,7 @@ impl<'c> Machine<'c> {
             max_steps: usize::MAX,
             step_count: 0,
             covered: vec![false; code.edges],
+            code,
             newly_covered: 0,
             end: None,
             watch: None,
@@ -74,7 +76,8 @@ impl<'c> Machine<'c> {
 
     /// Goes back to the start of the program. What was covered stays so.
     pub fn reset(&mut self) {
-        let initial = &self.code.registers.initial;
+        let code = Rc::clone(&self.code);
+        let initial = &code.registers.initial;
         self.registers[..initial.len()].copy_from_slice(initial);
         self.memory.clear();
         self.pc = 0;
@@ -84,21 +87,21 @@ impl<'c> Machine<'c> {
         self.step_count = 0;
         self.end = None;
         self.watch = None;
-        for &(addr, size) in &self.code.global_objects {
+        for &(addr, size) in &code.global_objects {
             if let Err(OutOfMemory) = self.memory.birth(addr, size) {
                 self.end = Some(End::Exhausted(EdgeId::new(0), "memory"));
             }
         }
     }
 
-    /// Moves the place where new objects begin, by a multiple of 16; only at the start of the program.
-    pub fn shift_heap(&mut self, by: u64) {
-        self.memory.shift_heap(by);
-    }
-
     /// Keeps at most so many steps; further ones are only counted.
     pub fn limit_steps(&mut self, max: usize) {
         self.max_steps = max;
+    }
+
+    /// Whether new objects were made, whose addresses are not determined by the program.
+    pub fn has_allocated(&self) -> bool {
+        self.memory.has_allocated()
     }
 
     /// The first steps of the run, if the code was compiled to keep them.
@@ -228,7 +231,7 @@ impl<'c> Machine<'c> {
     /// The main loop. Registers are indexed by 16-bit numbers, so that no bounds are checked; `WATCH` says whether the run
     /// is compared with the beginning of the watch.
     fn execute<const WATCH: bool>(&mut self, inputs: &mut dyn Inputs, mut fuel: u64) -> Pause {
-        let code = self.code;
+        let code = Rc::clone(&self.code);
         let instrs = &code.instrs[..];
         let mut pc = self.pc;
         macro_rules! reg {
@@ -437,7 +440,7 @@ impl<'c> Machine<'c> {
     }
 }
 
-impl std::fmt::Debug for Machine<'_> {
+impl std::fmt::Debug for Machine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Machine").field("pc", &self.pc).field("end", &self.end).finish_non_exhaustive()
     }

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The analysis: one run without inputs, which decides a program that asks for none; then runs with chosen inputs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use algo_cegar::replay;
+use cfa::ir::Op;
+use cfa::machine::{Asked, Code, End, Inputs, Machine, NoInputs, Setup, Storage};
+use cfa::{EdgeId, IntTy, NodeId, Program};
+use cpa_core::{Assurance, Cx, Outcome, Reason, Stop, Verdict};
+
+use crate::constants::Constants;
+use crate::inputs::{Chosen, Random};
+use crate::playback::counterexample;
+
+/// Jumps backwards and calls between two looks at the budget.
+const SLICE: u64 = 1 << 14;
+/// Inputs of earlier runs that are kept because they covered something new.
+const MAX_QUEUE: usize = 4000;
+/// What a proof takes for granted if the program makes new objects.
+const ASSUMED: &str =
+    "execution does not depend on the addresses of new objects (two different placements behaved the same)";
+
+/// How programs are executed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Whether a program that asks for inputs is run with chosen ones.
+    pub random: bool,
+    /// The greatest number of such runs; 0 for no limit.
+    pub max_runs: u64,
+    /// The greatest length of such a run, in jumps backwards and calls.
+    pub max_length: u64,
+    /// About how many bytes the memory of the program may take.
+    pub max_bytes: usize,
+    /// What the pseudo-random numbers depend on.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { random: true, max_runs: 0, max_length: 1 << 20, max_bytes: 1 << 30, seed: 1 }
+    }
+}
+
+/// Counts of what happened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Statistics {
+    /// Runs with chosen inputs.
+    pub runs: u64,
+    /// Those of them that ended because something was undefined or not supported.
+    pub failed: u64,
+    /// Those of them that were too long.
+    pub cut: u64,
+    /// Branches that were taken.
+    pub branches: u64,
+    /// Runs whose inputs were kept.
+    pub kept: u64,
+}
+
+/// What is done next.
+enum Stage {
+    /// The run without inputs.
+    Plain(Machine),
+    /// The same with other addresses: how it ended before.
+    Again(Machine, Downwards, End),
+    /// Runs with chosen inputs.
+    Random(Box<Fuzz>),
+    /// Nothing.
+    Done(Verdict),
+}
+
+struct Fuzz {
+    machine: Machine,
+    constants: Rc<Constants>,
+    random: Random,
+    queue: Vec<Vec<(EdgeId, i128)>>,
+}
+
+/// Verification by execution.
+pub struct Execution {
+    program: Rc<Program>,
+    targets: BTreeSet<NodeId>,
+    options: Options,
+    stage: Option<Stage>,
+    slices: u64,
+    statistics: Statistics,
+    assumptions: Vec<String>,
+}
+
+impl Execution {
+    /// An analysis that looks for the targets.
+    pub fn new(program: Rc<Program>, targets: BTreeSet<NodeId>, options: Options) -> Self {
+        let assumptions = program.assumptions.clone();
+        Execution { program, targets, options, stage: None, slices: 0, statistics: Statistics::default(), assumptions }
+    }
+
+    /// Counts of what happened so far.
+    pub fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+
+    /// Runs until there is a verdict. After a timeout or cancellation it can be run again and goes on where it was.
+    pub fn run(&mut self, cx: &mut Cx) -> Outcome {
+        let verdict = self.verdict(cx).unwrap_or_else(|stop| Verdict::Unknown(Reason::Stopped(stop)));
+        Outcome::conclude(verdict, Assurance::full(), self.assumptions.clone())
+    }
+
+    fn verdict(&mut self, cx: &Cx) -> Result<Verdict, Stop> {
+        loop {
+            cx.check()?;
+            let stage = match self.stage.take() {
+                Some(stage) => stage,
+                None => match self.machine(Storage::Untouchable, false) {
+                    Ok(machine) => Stage::Plain(machine),
+                    Err(reason) => Stage::Done(gave_up(reason)),
+                },
+            };
+            // A stage that is interrupted stays as it is.
+            let (stage, result) = match stage {
+                Stage::Plain(machine) => self.plain(cx, machine),
+                Stage::Again(machine, placement, end) => self.again(cx, machine, placement, end),
+                Stage::Random(fuzz) => self.fuzz(cx, fuzz),
+                Stage::Done(verdict) => return Ok(self.done(verdict)),
+            };
+            self.stage = Some(stage);
+            result?;
+        }
+    }
+
+    fn done(&mut self, verdict: Verdict) -> Verdict {
+        self.stage = Some(Stage::Done(verdict.clone()));
+        verdict
+    }
+
+    fn machine(&self, storage: Storage, coverage: bool) -> Result<Machine, String> {
+        let setup = Setup { targets: &self.targets, storage, steps: false, coverage };
+        let code = Code::new(&self.program, &setup).map_err(|error| error.to_string())?;
+        Ok(Machine::new(Rc::new(code), self.options.max_bytes))
+    }
+
+    /// The run without inputs, up to its end.
+    fn plain(&mut self, cx: &Cx, mut machine: Machine) -> (Stage, Result<(), Stop>) {
+        let end = loop {
+            if let Err(stop) = cx.check() {
+                return (Stage::Plain(machine), Err(stop));
+            }
+            // Once in a while it is worth looking for a repetition.
+            self.slices += 1;
+            let end = if self.slices.is_power_of_two() {
+                machine.run_watching(&mut NoInputs, SLICE)
+            } else {
+                machine.run(&mut NoInputs, SLICE)
+            };
+            if let Some(end) = end {
+                break end;
+            }
+        };
+        let stage = match &end {
+            End::Returned | End::Halted(_) | End::Diverges if machine.has_allocated() => {
+                machine.reset();
+                Stage::Again(machine, Downwards::new(&self.program), end)
+            }
+            End::Returned | End::Halted(_) | End::Diverges => Stage::Done(Verdict::True),
+            End::Target(node) => match self.found(cx, *node, &[], BTreeMap::new()) {
+                Ok(verdict) => Stage::Done(verdict),
+                Err(stop) => return (Stage::Plain(machine), Err(stop)),
+            },
+            End::NeedsInput(_) | End::NeedsValue(..) if self.options.random => {
+                match self.machine(Storage::Inputs, true) {
+                    Ok(machine) => Stage::Random(Box::new(Fuzz {
+                        machine,
+                        constants: Rc::new(Constants::of(&self.program)),
+                        random: Random::new(self.options.seed),
+                        queue: Vec::new(),
+                    })),
+                    Err(reason) => Stage::Done(gave_up(reason)),
+                }
+            }
+            _ => Stage::Done(self.no_answer(&end)),
+        };
+        (stage, Ok(()))
+    }
+
+    /// The run without inputs with new objects in other places.
+    fn again(
+        &mut self,
+        cx: &Cx,
+        mut machine: Machine,
+        mut placement: Downwards,
+        before: End,
+    ) -> (Stage, Result<(), Stop>) {
+        let end = loop {
+            if let Err(stop) = cx.check() {
+                return (Stage::Again(machine, placement, before), Err(stop));
+            }
+            self.slices += 1;
+            let end = if self.slices.is_power_of_two() {
+                machine.run_watching(&mut placement, SLICE)
+            } else {
+                machine.run(&mut placement, SLICE)
+            };
+            if let Some(end) = end {
+                break end;
+            }
+        };
+        let verdict = if end == before {
+            self.assumptions.push(ASSUMED.to_string());
+            Verdict::True
+        } else {
+            gave_up("the execution depends on the addresses of new objects".to_string())
+        };
+        (Stage::Done(verdict), Ok(()))
+    }
+
+    /// Runs with chosen inputs until one of them finds an error.
+    fn fuzz(&mut self, cx: &Cx, mut fuzz: Box<Fuzz>) -> (Stage, Result<(), Stop>) {
+        loop {
+            if let Err(stop) = cx.check() {
+                return (Stage::Random(fuzz), Err(stop));
+            }
+            if self.options.max_runs > 0 && self.statistics.runs >= self.options.max_runs {
+                let text = format!("no error was found in {} executions", self.statistics.runs);
+                return (Stage::Done(gave_up(text)), Ok(()));
+            }
+            match self.one_run(cx, &mut fuzz) {
+                Ok(None) => {}
+                Ok(Some(verdict)) => return (Stage::Done(verdict), Ok(())),
+                Err(stop) => return (Stage::Random(fuzz), Err(stop)),
+            }
+        }
+    }
+
+    fn one_run(&mut self, cx: &Cx, fuzz: &mut Fuzz) -> Result<Option<Verdict>, Stop> {
+        let program = Rc::clone(&self.program);
+        let number = self.statistics.runs;
+        self.statistics.runs += 1;
+        // Most runs are short; a long one comes as often as it takes the time of many short ones.
+        let length = (1024u64 << (2 * (number + 1).trailing_zeros().min(16) / 2)).min(self.options.max_length);
+        let seed = Random::new(fuzz.random.next());
+        let mut inputs = Chosen::new(&program, &fuzz.constants, number, seed);
+        let earlier = match fuzz.queue.len() {
+            0 => None,
+            // Newer ones are deeper in the program.
+            n if fuzz.random.below(4) == 0 => Some(n - 1 - fuzz.random.below(n.min(8))),
+            n if fuzz.random.below(3) > 0 => Some(fuzz.random.below(n)),
+            _ => None,
+        };
+        if let Some(at) = earlier
+            && number > 16
+        {
+            inputs = inputs.mutating(&fuzz.queue[at]);
+        }
+        fuzz.machine.reset();
+        let mut left = length;
+        let end = loop {
+            cx.check()?;
+            let slice = left.min(SLICE);
+            if let Some(end) = fuzz.machine.run(&mut inputs, slice) {
+                break Some(end);
+            }
+            left -= slice;
+            if left == 0 {
+                break None;
+            }
+        };
+        let asked = inputs.was_asked();
+        let (values, memory) = (inputs.values, inputs.memory);
+        match end {
+            Some(End::Target(node)) => {
+                let verdict = self.found(cx, node, &values, memory)?;
+                if matches!(verdict, Verdict::False(_)) {
+                    return Ok(Some(verdict));
+                }
+                self.statistics.failed += 1;
+            }
+            None => self.statistics.cut += 1,
+            Some(ref end @ (End::Undefined(..) | End::Unsupported(_) | End::Exhausted(..) | End::NeedsValue(..))) => {
+                self.statistics.failed += 1;
+                if !asked {
+                    return Ok(Some(self.no_answer(end)));
+                }
+            }
+            Some(_) => {}
+        }
+        let new = fuzz.machine.take_newly_covered();
+        self.statistics.branches += u64::from(new);
+        if new > 0 && fuzz.queue.len() < MAX_QUEUE && !values.is_empty() {
+            self.statistics.kept += 1;
+            fuzz.queue.push(values);
+        }
+        Ok(None)
+    }
+
+    /// A run reached a target: its counterexample, if the replay believes it.
+    fn found(
+        &self,
+        cx: &Cx,
+        target: NodeId,
+        values: &[(EdgeId, i128)],
+        memory: BTreeMap<u64, u8>,
+    ) -> Result<Verdict, Stop> {
+        let unconfirmed = |text: String| Verdict::Unknown(Reason::Unconfirmed(text));
+        let found = counterexample(cx, &self.program, target, values, memory, self.options.max_bytes)?;
+        let Some(cex) = found else {
+            return Ok(unconfirmed("the same inputs lead somewhere else".to_string()));
+        };
+        Ok(match replay(&self.program, &cex, target) {
+            Ok(()) => Verdict::False(cex),
+            Err(disbelief) => unconfirmed(disbelief.to_string()),
+        })
+    }
+
+    /// Why an end is no answer.
+    fn no_answer(&self, end: &End) -> Verdict {
+        let place = |edge: &EdgeId| self.program.location(self.program.edge(*edge).span).to_string();
+        gave_up(match end {
+            End::NeedsInput(edge) => format!("{}: the execution depends on an input", place(edge)),
+            End::NeedsValue(edge, Some(var)) => {
+                let name = &self.program.var(*var).name;
+                format!("{}: the execution depends on '{name}', which has no certain value", place(edge))
+            }
+            End::NeedsValue(edge, None) => {
+                format!("{}: the execution depends on memory that was never written", place(edge))
+            }
+            End::Undefined(edge, fault) => {
+                format!("{}: {fault}; what happens then is not defined", place(edge))
+            }
+            End::Exhausted(edge, what) => format!("{}: the execution needs too much {what}", place(edge)),
+            End::Unsupported(edge) => {
+                let construct = match &self.program.edge(*edge).op {
+                    Op::Unsupported { construct } => construct.to_string(),
+                    _ => "recursion of a function with objects at fixed addresses".to_string(),
+                };
+                return Verdict::Unknown(Reason::Unsupported { construct, place: place(edge) });
+            }
+            End::Target(_) | End::Returned | End::Halted(_) | End::Diverges => "the execution ended".to_string(),
+        })
+    }
+}
+
+fn gave_up(text: String) -> Verdict {
+    Verdict::Unknown(Reason::Stopped(Stop::GaveUp(text)))
+}
+
+/// New objects from the top of the address space downwards: the opposite of what the machine does by itself.
+struct Downwards {
+    next: u64,
+}
+
+impl Downwards {
+    fn new(program: &Program) -> Self {
+        let bits = program.machine.size_type().bits.min(46);
+        Downwards { next: (1 << bits) - (1 << 20) }
+    }
+}
+
+impl Inputs for Downwards {
+    fn value(&mut self, _asked: Asked, _ty: IntTy) -> Option<i128> {
+        None
+    }
+
+    fn byte(&mut self, _asked: Asked, _addr: u64) -> Option<u8> {
+        None
+    }
+
+    fn address(&mut self, _asked: Asked, size: u64) -> Option<u64> {
+        // Without room the machine refuses the address, and the executions differ.
+        let addr = self.next.saturating_sub(size.saturating_add(48)) & !15;
+        self.next = addr;
+        Some(addr)
+    }
+}

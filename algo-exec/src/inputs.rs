@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Random inputs that are likely to be interesting, and their record.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use cfa::ir::{FloatTy, HavocOrigin, Op};
+use cfa::machine::{Asked, Inputs};
+use cfa::{EdgeId, IntTy, Program};
+use rustc_hash::FxHashMap;
+
+use crate::constants::Constants;
+
+/// A run asks for at most so many inputs.
+const MAX_INPUTS: usize = 200_000;
+
+/// Pseudo-random numbers (Marsaglia, *Xorshift RNGs*), so that a run of the tool can be repeated.
+#[derive(Clone, Debug)]
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+    }
+
+    /// A number below `bound`, which is not 0.
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        (self.next() >> 11) as usize % bound
+    }
+}
+
+/// How the inputs of a place are chosen.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Way {
+    /// Always the same number.
+    Same(i128),
+    /// From -4 to 15.
+    Small,
+    /// 0 or 1.
+    Bit,
+    /// From -128 to 1023.
+    Medium,
+    /// A constant of the program or one of its neighbours.
+    Constant,
+    /// The least and greatest values and their neighbours.
+    Extreme,
+    /// Any bits.
+    Any,
+    /// One more than last time.
+    Counting,
+}
+
+/// How the inputs of a run are chosen.
+#[derive(Clone, Copy, Debug)]
+enum Plan {
+    /// All in the same way.
+    Uniform(Way),
+    /// Each place in a way of its own.
+    PerPlace,
+    /// Each input in a new way.
+    Mixed,
+}
+
+/// The inputs of one run.
+pub(crate) struct Chosen<'a> {
+    program: &'a Program,
+    constants: Rc<Constants>,
+    random: Random,
+    plan: Plan,
+    /// The way of each place.
+    ways: FxHashMap<EdgeId, Way>,
+    /// How often all places were asked.
+    count: i128,
+    /// Inputs of an earlier run that are taken over as long as the same places ask.
+    prefix: &'a [(EdgeId, i128)],
+    /// Each input of the prefix is replaced with a chance of one in this; 0 for never.
+    change_one_in: usize,
+    /// What was given.
+    pub(crate) values: Vec<(EdgeId, i128)>,
+    /// What was given for bytes of memory.
+    pub(crate) memory: BTreeMap<u64, u8>,
+}
+
+impl<'a> Chosen<'a> {
+    /// Inputs for a new run. The first runs try the plainest inputs one after the other.
+    pub(crate) fn new(program: &'a Program, constants: &Rc<Constants>, number: u64, mut random: Random) -> Self {
+        let plain = [
+            Way::Same(0),
+            Way::Same(1),
+            Way::Same(-1),
+            Way::Same(2),
+            Way::Bit,
+            Way::Small,
+            Way::Counting,
+            Way::Extreme,
+            Way::Constant,
+            Way::Any,
+        ];
+        let plan = match plain.get(number as usize) {
+            Some(way) => Plan::Uniform(*way),
+            None => match random.below(8) {
+                0 | 1 => Plan::Uniform(way(&mut random)),
+                2..=4 => Plan::PerPlace,
+                _ => Plan::Mixed,
+            },
+        };
+        Chosen {
+            program,
+            constants: Rc::clone(constants),
+            random,
+            plan,
+            ways: FxHashMap::default(),
+            count: 0,
+            prefix: &[],
+            change_one_in: 0,
+            values: Vec::new(),
+            memory: BTreeMap::new(),
+        }
+    }
+
+    /// Begins with inputs of an earlier run, some of them changed.
+    pub(crate) fn mutating(mut self, earlier: &'a [(EdgeId, i128)]) -> Self {
+        if earlier.is_empty() {
+            return self;
+        }
+        // Either the end is new, or a few inputs are.
+        if self.random.below(2) == 0 {
+            self.prefix = &earlier[..self.random.below(earlier.len() + 1)];
+        } else {
+            self.prefix = earlier;
+            self.change_one_in = [2, 4, 16, earlier.len().max(2)][self.random.below(4)];
+        }
+        self
+    }
+
+    /// Whether anything was asked for.
+    pub(crate) fn was_asked(&self) -> bool {
+        !self.values.is_empty() || !self.memory.is_empty()
+    }
+
+    fn choose(&mut self, edge: EdgeId, ty: IntTy) -> i128 {
+        let random = &mut self.random;
+        let way = match self.plan {
+            Plan::Uniform(way) => way,
+            Plan::Mixed => way(random),
+            Plan::PerPlace => *self.ways.entry(edge).or_insert_with(|| match random.below(3) {
+                0 => Way::Same(small(random)),
+                _ => way(random),
+            }),
+        };
+        let float = match &self.program.edge(edge).op {
+            Op::Havoc { var, .. } => self.program.var(*var).float,
+            _ => None,
+        };
+        match float {
+            Some(float) => self.float(way, float),
+            None => self.integer(way, ty),
+        }
+    }
+
+    fn integer(&mut self, way: Way, ty: IntTy) -> i128 {
+        let random = &mut self.random;
+        let value = match way {
+            Way::Same(value) => value,
+            Way::Small => small(random),
+            Way::Bit => random.below(2) as i128,
+            Way::Medium => random.below(1152) as i128 - 128,
+            Way::Constant => match self.constants.integers.len() {
+                0 => small(random),
+                n => self.constants.integers[random.below(n)] + [0, 0, 0, 1, -1][random.below(5)],
+            },
+            Way::Extreme => match random.below(6) {
+                0 => ty.max() - 1,
+                1 => ty.min() + 1,
+                2 | 3 => ty.max(),
+                _ => ty.min(),
+            },
+            Way::Any => i128::from(random.next()),
+            Way::Counting => self.count,
+        };
+        ty.wrap(value)
+    }
+
+    fn float(&mut self, way: Way, ty: FloatTy) -> i128 {
+        let random = &mut self.random;
+        let value = match way {
+            Way::Same(value) => value as f64,
+            Way::Small | Way::Bit => [-1.0, 0.0, 0.5, 1.0, 2.0, -0.5, 1.5, 10.0][random.below(8)],
+            Way::Medium => (random.next() >> 11) as f64 / (1u64 << 53) as f64 * 200.0 - 100.0,
+            Way::Constant => match self.constants.doubles.len() {
+                0 => small(random) as f64,
+                n => {
+                    let value = self.constants.doubles[random.below(n)];
+                    [value, value, value.next_up(), value.next_down(), -value][random.below(5)]
+                }
+            },
+            Way::Extreme => {
+                [0.0, -0.0, f64::MAX, f64::MIN_POSITIVE, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 5e-324]
+                    [random.below(8)]
+            }
+            Way::Any => f64::from_bits(random.next()),
+            Way::Counting => self.count as f64,
+        };
+        match ty {
+            FloatTy::F32 => i128::from((value as f32).to_bits()),
+            FloatTy::F64 => i128::from(value.to_bits()),
+        }
+    }
+}
+
+impl Inputs for Chosen<'_> {
+    fn value(&mut self, asked: Asked, ty: IntTy) -> Option<i128> {
+        let at = self.values.len();
+        if at >= MAX_INPUTS {
+            return None;
+        }
+        self.count += 1;
+        let kept = match self.prefix.get(at) {
+            Some((edge, value)) if *edge == asked.edge => {
+                (self.change_one_in == 0 || self.random.below(self.change_one_in) != 0).then_some(*value)
+            }
+            Some(_) => {
+                // The run took another way; what comes later does not fit.
+                self.prefix = &[];
+                None
+            }
+            None => None,
+        };
+        let value = match kept {
+            Some(value) => value,
+            None => {
+                let truth = matches!(&self.program.edge(asked.edge).op,
+                    Op::Havoc { origin: HavocOrigin::Nondet { function }, .. } if function.ends_with("ool"));
+                let value = self.choose(asked.edge, ty);
+                if truth && value != 0 && value != 1 { i128::from(self.random.below(2) as u64) } else { value }
+            }
+        };
+        self.values.push((asked.edge, value));
+        Some(value)
+    }
+
+    fn byte(&mut self, _asked: Asked, addr: u64) -> Option<u8> {
+        if self.memory.len() >= MAX_INPUTS {
+            return None;
+        }
+        let byte = match self.random.below(4) {
+            0 => self.random.next() as u8,
+            1 => 1,
+            _ => 0,
+        };
+        self.memory.insert(addr, byte);
+        Some(byte)
+    }
+}
+
+fn small(random: &mut Random) -> i128 {
+    random.below(20) as i128 - 4
+}
+
+fn way(random: &mut Random) -> Way {
+    match random.below(16) {
+        0..=3 => Way::Small,
+        4 | 5 => Way::Bit,
+        6 => Way::Medium,
+        7..=11 => Way::Constant,
+        12 | 13 => Way::Extreme,
+        14 => Way::Any,
+        _ => Way::Counting,
+    }
+}

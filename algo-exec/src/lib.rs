@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Verification by execution: a program that asks for no input has one execution, which is run; any other program is run
+//! many times with inputs that are likely to reach new code.
+//!
+//! The random part follows what fuzzers do (a queue of inputs that covered something new, which are mutated); it needs no
+//! instrumentation, because the concrete machine of [`cfa::machine`] runs the automaton. It refutes only.
+
+mod constants;
+mod execution;
+mod inputs;
+mod playback;
+
+pub use execution::{Execution, Options, Statistics};
