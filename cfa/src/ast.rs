@@ -70,6 +70,8 @@ pub(crate) enum Expr<'a> {
     SizeofType(TypeName<'a>),
     AlignofType(TypeName<'a>),
     Index(ExprRef, ExprRef),
+    /// `offsetof(T, a.b[1])`: the type and the designator of the member.
+    Offsetof(TypeName<'a>, Vec<Designator<'a>>),
     Member {
         object: ExprRef,
         field: &'a str,
@@ -77,11 +79,25 @@ pub(crate) enum Expr<'a> {
     },
     /// A GNU statement expression.
     Block(Vec<StmtRef>),
-    /// The values of an initialiser in braces and whether any has a designator.
-    Init(Vec<ExprRef>, bool),
+    /// An initialiser in braces.
+    Init(Vec<InitItem<'a>>),
     /// `(T){..}`.
     Compound(TypeName<'a>, ExprRef),
     Other(&'static str),
+}
+
+/// One initialiser of a list, for the part that its designators name.
+#[derive(Clone, Debug)]
+pub(crate) struct InitItem<'a> {
+    pub(crate) path: Vec<Designator<'a>>,
+    pub(crate) value: ExprRef,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Designator<'a> {
+    Field(&'a str),
+    /// `[a]`, or GNU's `[a ... b]`.
+    Index(ExprRef, Option<ExprRef>),
 }
 
 /// A type name as in a cast.
@@ -114,9 +130,10 @@ pub(crate) enum TypeSpec<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Field<'a> {
     pub(crate) spec: TypeSpec<'a>,
-    /// Declarators; a field without one is an anonymous record.
-    pub(crate) declarators: Vec<Declarator<'a>>,
-    pub(crate) bits: bool,
+    /// Declarators with the widths of bit-fields; a field without one is an anonymous record.
+    pub(crate) declarators: Vec<(Declarator<'a>, Option<ExprRef>)>,
+    /// Whether no attribute changes its layout.
+    pub(crate) plain: bool,
 }
 
 #[derive(Clone, Debug)]

@@ -13,6 +13,7 @@ pub mod exprs;
 pub mod floats;
 pub mod ids;
 pub mod ir;
+mod layout;
 mod library;
 mod literals;
 pub mod location;

@@ -209,20 +209,27 @@ fn escape(text: &[u8]) -> Option<(i128, usize)> {
 
 /// Number of bytes of the object that a (possibly concatenated) string literal makes; none if it has wide characters.
 pub(crate) fn string_size(text: &str) -> Option<u64> {
+    string_bytes(text).map(|bytes| bytes.len() as u64 + 1)
+}
+
+/// The bytes of a (possibly concatenated) string literal without the final zero; none if it has wide characters.
+pub(crate) fn string_bytes(text: &str) -> Option<Vec<u8>> {
     let bytes = text.as_bytes();
     let mut at = 0;
-    let mut count = 1u64;
+    let mut found = Vec::new();
     while at < bytes.len() {
         match bytes[at] {
             b'"' => {
                 at += 1;
                 while *bytes.get(at)? != b'"' {
                     if bytes[at] == b'\\' {
-                        at += 1 + escape(&bytes[at + 1..])?.1;
+                        let (value, length) = escape(&bytes[at + 1..])?;
+                        at += 1 + length;
+                        found.push((value & 255) as u8);
                     } else {
+                        found.push(bytes[at]);
                         at += 1;
                     }
-                    count += 1;
                 }
                 at += 1;
             }
@@ -230,7 +237,7 @@ pub(crate) fn string_size(text: &str) -> Option<u64> {
             _ => return None,
         }
     }
-    Some(count)
+    Some(found)
 }
 
 #[cfg(test)]

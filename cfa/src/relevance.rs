@@ -13,11 +13,12 @@ use crate::program::Program;
 
 impl Program {
     /// The locations from which some path along the edges leads to one of `targets`, the targets included. A path may enter
-    /// a called function, pass over the call, and return from a function to each of its call sites. If the name of some
-    /// function is used other than to call it, a call that is not supported (through a pointer, or of a function without
-    /// body that may call back) leads to every target.
+    /// a called function, pass over the call, and return from a function to each of its call sites. If the address of some
+    /// function is taken, a call that is not supported (of a function without body that may call back) leads to every
+    /// target.
     pub fn leading_to(&self, targets: &BTreeSet<NodeId>) -> BTreeSet<NodeId> {
-        let indirect = self.takes_address_of_function();
+        // Only functions whose addresses are taken are objects, and they have no size.
+        let indirect = self.objects.iter().any(|object| object.size == 0);
         let mut before: Vec<Vec<NodeId>> = vec![Vec::new(); self.nodes.len()];
         let mut found = targets.clone();
         for edge in &self.edges {
@@ -46,56 +47,6 @@ impl Program {
         }
         found
     }
-
-    /// Whether the name of a function stands somewhere in the program without an argument list behind it. Also true for
-    /// names that mean something else there, so it errs on the safe side.
-    fn takes_address_of_function(&self) -> bool {
-        let names: BTreeSet<&str> = self.funcs.iter().map(|func| &*func.name).collect();
-        self.sources.iter().any(|source| uses_as_value(&source.text, &names))
-    }
-}
-
-/// Whether one of the names occurs outside of comments and literals without an opening parenthesis behind it.
-fn uses_as_value(text: &str, names: &BTreeSet<&str>) -> bool {
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    while at < bytes.len() {
-        let rest = &bytes[at..];
-        match bytes[at] {
-            b'/' if rest.starts_with(b"//") => at += length_until(rest, b"\n"),
-            b'/' if rest.starts_with(b"/*") => at += 2 + length_until(&rest[2..], b"*/"),
-            quote @ (b'"' | b'\'') => at += literal_length(rest, quote),
-            first if first == b'_' || first.is_ascii_alphabetic() => {
-                let is_part = |byte: &u8| *byte == b'_' || byte.is_ascii_alphanumeric();
-                let length = rest.iter().take_while(|byte| is_part(byte)).count();
-                let behind = rest[length..].iter().find(|byte| !byte.is_ascii_whitespace());
-                if behind != Some(&b'(') && names.contains(&text[at..at + length]) {
-                    return true;
-                }
-                at += length;
-            }
-            _ => at += 1,
-        }
-    }
-    false
-}
-
-/// The number of bytes up to the end of the first occurrence of `end`, or all.
-fn length_until(bytes: &[u8], end: &[u8]) -> usize {
-    bytes.windows(end.len()).position(|window| window == end).map_or(bytes.len(), |start| start + end.len())
-}
-
-/// The length of a string or character literal at the start of `bytes`, up to the end of the line if it is not closed.
-fn literal_length(bytes: &[u8], quote: u8) -> usize {
-    let mut at = 1;
-    while at < bytes.len() {
-        match bytes[at] {
-            b'\\' => at += 2,
-            byte if byte == quote || byte == b'\n' => return at + 1,
-            _ => at += 1,
-        }
-    }
-    bytes.len()
 }
 
 #[cfg(test)]

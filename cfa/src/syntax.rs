@@ -5,8 +5,8 @@
 use tree_sitter::Node;
 
 use crate::ast::{
-    Ast, Binary, Decl, Declarator, Expr, ExprRef, Field, Item, Param, Range, Stmt, StmtRef, Storage, TypeName,
-    TypeSpec, Unary,
+    Ast, Binary, Decl, Declarator, Designator, Expr, ExprRef, Field, InitItem, Item, Param, Range, Stmt, StmtRef,
+    Storage, TypeName, TypeSpec, Unary,
 };
 use crate::parse::Parsed;
 use crate::prepass::Refusal;
@@ -221,11 +221,22 @@ impl<'a> Builder<'a, '_> {
             let (_, spec) = self.specifiers(node)?;
             let mut declarators = Vec::new();
             let mut cursor = node.walk();
-            for declarator in node.children_by_field_name("declarator", &mut cursor) {
-                declarators.push(self.declarator(declarator)?);
+            let declared: Vec<Node<'_>> = node.children_by_field_name("declarator", &mut cursor).collect();
+            for child in children(node) {
+                if declared.contains(&child) {
+                    declarators.push((self.declarator(child)?, None));
+                } else if child.kind() == "bitfield_clause" {
+                    let width = match child.named_child(0) {
+                        Some(width) => self.expr(width)?,
+                        None => return self.refuse(child, "a bit-field without a width"),
+                    };
+                    match declarators.last_mut() {
+                        Some((_, bits @ None)) => *bits = Some(width),
+                        _ => declarators.push((Declarator::Abstract, Some(width))),
+                    }
+                }
             }
-            let bits = children(node).iter().any(|child| child.kind() == "bitfield_clause");
-            fields.push(Field { spec, declarators, bits });
+            fields.push(Field { spec, declarators, plain: true });
         }
         Ok(fields)
     }
@@ -285,18 +296,55 @@ impl<'a> Builder<'a, '_> {
         if node.kind() != "initializer_list" {
             return self.expr(node);
         }
-        let mut values = Vec::new();
-        let mut designated = false;
+        let mut items = Vec::new();
         for child in children(node) {
             if child.kind() == "initializer_pair" {
-                designated = true;
-                values.push(self.initializer(self.required(child, "value")?)?);
+                let mut path = Vec::new();
+                let mut cursor = child.walk();
+                let designators: Vec<Node<'_>> = child.children_by_field_name("designator", &mut cursor).collect();
+                for designator in designators {
+                    path.push(self.designator(designator)?);
+                }
+                let value = self.initializer(self.required(child, "value")?)?;
+                items.push(InitItem { path, value });
             } else {
-                values.push(self.initializer(child)?);
+                items.push(InitItem { path: Vec::new(), value: self.initializer(child)? });
             }
         }
         let range = self.range(node);
-        Ok(self.push_expr(Expr::Init(values, designated), range))
+        Ok(self.push_expr(Expr::Init(items), range))
+    }
+
+    fn designator(&mut self, node: Node<'_>) -> Result<Designator<'a>, Refusal> {
+        Ok(match (node.kind(), node.named_child(0)) {
+            ("field_designator", Some(name)) => Designator::Field(self.name(name)),
+            ("subscript_designator", Some(index)) => Designator::Index(self.expr(index)?, None),
+            ("subscript_range_designator", _) => {
+                let start = self.expr(self.required(node, "start")?)?;
+                Designator::Index(start, Some(self.expr(self.required(node, "end")?)?))
+            }
+            // GNU's old `field: value`.
+            ("field_identifier", _) => Designator::Field(self.name(node)),
+            _ => return self.refuse(node, "an unexpected designator"),
+        })
+    }
+
+    /// The path of an `offsetof`, which arrives as a member, in source order.
+    fn offset_path(&mut self, node: Node<'_>, path: &mut Vec<Designator<'a>>) -> Result<(), Refusal> {
+        match node.kind() {
+            "field_identifier" | "identifier" => path.push(Designator::Field(self.name(node))),
+            "field_expression" => {
+                self.offset_path(self.required(node, "argument")?, path)?;
+                path.push(Designator::Field(self.name(self.required(node, "field")?)));
+            }
+            "subscript_expression" => {
+                self.offset_path(self.required(node, "argument")?, path)?;
+                let index = self.expr(self.required(node, "index")?)?;
+                path.push(Designator::Index(index, None));
+            }
+            _ => return self.refuse(node, "an unexpected member"),
+        }
+        Ok(())
     }
 
     fn stmts(&mut self, nodes: &[Node<'_>]) -> Result<Vec<StmtRef>, Refusal> {
@@ -508,7 +556,12 @@ impl<'a> Builder<'a, '_> {
                 Expr::Compound(ty, self.initializer(self.required(node, "value")?)?)
             }
             "gnu_asm_expression" => Expr::Other("inline assembly"),
-            "offsetof_expression" => Expr::Other("offsetof"),
+            "offsetof_expression" => {
+                let ty = self.type_name(self.required(node, "type")?)?;
+                let mut path = Vec::new();
+                self.offset_path(self.required(node, "member")?, &mut path)?;
+                Expr::Offsetof(ty, path)
+            }
             "generic_expression" => Expr::Other("_Generic"),
             _ => return self.refuse(node, "an unexpected expression"),
         };
@@ -577,7 +630,7 @@ fn layout_changed(spec: TypeSpec<'_>) -> TypeSpec<'_> {
     match spec {
         TypeSpec::Record { union, tag, fields: Some(mut fields) } => {
             for field in &mut fields {
-                field.bits = true;
+                field.plain = false;
             }
             TypeSpec::Record { union, tag, fields: Some(fields) }
         }

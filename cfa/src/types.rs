@@ -7,6 +7,7 @@
 
 use std::rc::Rc;
 
+use crate::ids::ExprId;
 use crate::ir::{FloatTy, IntTy};
 
 /// The sizes of the basic types.
@@ -42,8 +43,11 @@ pub(crate) enum Type {
     /// A floating-point type with its size and alignment.
     Float(u64, u64),
     Pointer(Rc<Type>),
-    /// An array; without a length if the length is not constant or not given.
+    /// An array; without a length if the length is not given.
     Array(Rc<Type>, Option<u64>),
+    /// An array of variable length; the expression has the type of `sizeof` and reads a variable that is written only
+    /// where the type is declared.
+    Vla(Rc<Type>, ExprId),
     /// Position in the table of structures and unions.
     Record(usize),
     Function(Rc<FunctionType>),
@@ -58,15 +62,6 @@ pub(crate) struct FunctionType {
     /// Whether the parameters are not given: `f()`.
     pub(crate) unspecified: bool,
     pub(crate) variadic: bool,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Record {
-    pub(crate) union: bool,
-    /// The members; none while the type is incomplete. An anonymous record is a member without a name.
-    pub(crate) fields: Option<Vec<(Option<String>, Type)>>,
-    /// Whether the usual layout rules apply to all members.
-    pub(crate) plain: bool,
 }
 
 pub(crate) const fn int(bits: u32, signed: bool) -> Type {
@@ -91,7 +86,7 @@ impl Type {
     /// The type after the conversion of arrays and functions to pointers, C11 6.3.2.1.
     pub(crate) fn decayed(&self) -> Type {
         match self {
-            Type::Array(element, _) => Type::Pointer(element.clone()),
+            Type::Array(element, _) | Type::Vla(element, _) => Type::Pointer(element.clone()),
             Type::Function(_) => Type::Pointer(self.clone().into()),
             other => other.clone(),
         }
@@ -119,8 +114,17 @@ impl Type {
         }
     }
 
+    /// Whether the type has sizes that are not constant.
+    pub(crate) fn is_variably_modified(&self) -> bool {
+        match self {
+            Type::Vla(..) => true,
+            Type::Array(inner, _) | Type::Pointer(inner) => inner.is_variably_modified(),
+            _ => false,
+        }
+    }
+
     pub(crate) fn is_pointer_like(&self) -> bool {
-        matches!(self, Type::Pointer(_) | Type::Array(..) | Type::Function(_))
+        matches!(self, Type::Pointer(_) | Type::Array(..) | Type::Vla(..) | Type::Function(_))
     }
 
     /// What a value of the type is called in a message.
@@ -131,7 +135,7 @@ impl Type {
             Type::Float(4 | 8, _) => "floating-point value",
             Type::Float(..) => "long double value",
             Type::Pointer(_) => "pointer",
-            Type::Array(..) => "array",
+            Type::Array(..) | Type::Vla(..) => "array",
             Type::Record(_) => "structure or union",
             Type::Function(_) => "function pointer",
             Type::Unknown(what) => what,
@@ -216,46 +220,5 @@ pub(crate) fn named_type(name: &str, machine: MachineModel) -> Option<Type> {
         }
         "typeof" | "__typeof" | "__typeof__" => Type::Unknown("value of a typeof type"),
         _ => return None,
-    })
-}
-
-/// Size and alignment in bytes; none if not known.
-pub(crate) fn size_align(ty: &Type, records: &[Record], machine: MachineModel) -> Option<(u64, u64)> {
-    Some(match ty {
-        // GNU C: the size of void and of functions is 1.
-        Type::Void | Type::Function(_) | Type::Bool => (1, 1),
-        Type::Int(ty) => {
-            let size = u64::from(ty.bits / 8);
-            // i386 aligns 64-bit members to 4 bytes.
-            (size, if machine == MachineModel::Ilp32 { size.min(4) } else { size })
-        }
-        Type::Float(size, align) => (*size, *align),
-        Type::Pointer(_) => (u64::from(machine.long_bits() / 8), u64::from(machine.long_bits() / 8)),
-        Type::Array(element, length) => {
-            let (size, align) = size_align(element, records, machine)?;
-            (size.checked_mul((*length)?)?, align)
-        }
-        Type::Record(index) => {
-            let record = &records[*index];
-            if !record.plain {
-                return None;
-            }
-            let (mut size, mut align) = (0u64, 1u64);
-            for (_, field) in record.fields.as_ref()? {
-                let (field_size, field_align) = match field {
-                    // A flexible array member has no size.
-                    Type::Array(element, None) => (0, size_align(element, records, machine)?.1),
-                    _ => size_align(field, records, machine)?,
-                };
-                align = align.max(field_align);
-                if record.union {
-                    size = size.max(field_size);
-                } else {
-                    size = size.next_multiple_of(field_align).checked_add(field_size)?;
-                }
-            }
-            (size.checked_next_multiple_of(align)?, align)
-        }
-        Type::Unknown(_) => return None,
     })
 }

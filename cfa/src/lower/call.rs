@@ -3,15 +3,16 @@
 
 use std::sync::Arc;
 
-use crate::ast::{Expr, ExprRef, Range};
+use crate::ast::{Expr, ExprRef, Range, Unary};
 use crate::ids::{ExprId, FuncId, NodeId};
-use crate::ir::{FloatTy, HavocOrigin, IntTy, Op};
+use crate::ir::{AllocKind, BinOp, CmpOp, FloatTy, HavocOrigin, IntTy, Op};
 use crate::library;
 use crate::program::UndefinedFunctions;
-use crate::types::{MachineModel, Type, int};
+use crate::types::{FunctionType, MachineModel, Type, int};
 
 use super::expr::opaque;
 use super::math::{self, Math};
+use super::place::{Lvalue, Place, Slot};
 use super::{Binding, Lower, Val};
 
 /// Functions without a body whose call ends the execution.
@@ -85,40 +86,119 @@ const KEEPERS: [&str; 16] = [
     "longjmp",
 ];
 
+/// What stands behind the comparisons of a call through a pointer.
+const NO_FUNCTION: &str = "call through a pointer to no function of its type";
+
 impl<'a> Lower<'a> {
     pub(super) fn call(&mut self, callee: ExprRef, args: &'a [ExprRef], range: Range) -> Val {
-        let name = match self.ast().expr(callee) {
-            Expr::Ident(name) => *name,
-            _ => {
-                let value = self.value(callee);
-                let why = match self.demoted(value) {
-                    Val::Opaque(Type::Function(_) | Type::Pointer(_), _) => "call through a pointer",
-                    _ => "call of something that is no function",
-                };
-                self.arguments(args, &[], range);
-                return self.refused(why.into(), range);
-            }
-        };
-        match self.lookup(name) {
-            Some(Binding::Func(func)) => {
-                let func = *func;
-                match self.with_body(name, func) {
-                    Some(body) => self.call_body(body, args, range),
-                    None => self.call_external(name, Some(func), args, range),
-                }
-            }
-            None => match self.externals.get(name).or_else(|| self.externals.get(library::plain_name(name))) {
-                Some(Binding::Func(func)) if self.funcs[func.index()].body.is_some() => {
-                    let func = *func;
-                    self.call_body(func, args, range)
-                }
-                _ => self.call_external(name, None, args, range),
-            },
-            Some(_) => {
-                self.arguments(args, &[], range);
-                self.refused(format!("call through '{name}'"), range)
+        // `(*f)(x)` and `(&f)(x)` are `f(x)` for the name of a function.
+        let mut direct = callee;
+        while let Expr::Unary(Unary::Deref | Unary::AddrOf, inner) = self.ast().expr(direct) {
+            direct = *inner;
+        }
+        if let Expr::Ident(name) = self.ast().expr(direct) {
+            let name: &'a str = name;
+            let func = match self.lookup(name) {
+                Some(Binding::Func(func)) => Some((self.with_body(name, *func), Some(*func))),
+                Some(_) => None,
+                None => match self.externals.get(name).or_else(|| self.externals.get(library::plain_name(name))) {
+                    Some(Binding::Func(func)) if self.funcs[func.index()].body.is_some() => Some((Some(*func), None)),
+                    _ => Some((None, None)),
+                },
+            };
+            match func {
+                Some((Some(func), _)) => return self.call_body(func, args, range),
+                Some((None, func)) => return self.call_external(name, func, args, range),
+                None => {}
             }
         }
+        match self.value(callee) {
+            Val::Int(pointer, Type::Pointer(inner)) => match &*inner {
+                Type::Function(ty) => self.call_pointer(pointer, ty, args, range),
+                _ => self.refused("call of something that is no function".into(), range),
+            },
+            _ => {
+                self.arguments(args, &[], range);
+                self.refused("call of something that is no function".into(), range)
+            }
+        }
+    }
+
+    /// A call through a pointer: a chain of comparisons with the functions that it may point to.
+    fn call_pointer(&mut self, pointer: ExprId, ty: &FunctionType, args: &'a [ExprRef], range: Range) -> Val {
+        let pointer = match self.exprs.as_const(pointer) {
+            Some(_) => pointer,
+            None => self.saved_as(pointer, &Type::Pointer(Type::Void.into()), range),
+        };
+        let values = self.arguments(args, &ty.params, range);
+        let result = match &ty.ret {
+            Type::Record(_) => Some(self.temporary_place(&ty.ret)),
+            ret => ret.storage(self.machine).map(|_| {
+                let var = self.typed_temporary(ret);
+                Place::Vars([Slot { offset: 0, var }].into(), 0)
+            }),
+        };
+        let after = self.fresh();
+        for at in 0..self.funcs.len() {
+            let func = FuncId::new(at);
+            if !self.survey.is_valued(&self.funcs[at].name) || !self.may_be(func, ty, values.len()) {
+                continue;
+            }
+            let addr = self.function_address(func);
+            let cond = self.exprs.cmp(CmpOp::Eq, pointer, addr);
+            let (yes, no) = (self.fresh(), self.fresh());
+            self.assume(cond, yes, no, range);
+            self.cur = yes;
+            let value = self.call_function(func, values.clone(), range);
+            match (value, &result) {
+                (Val::Aggregate(from, _), Some(place)) => self.copy(place, &from, &ty.ret, range),
+                (value @ Val::Int(..), Some(place)) => {
+                    let value = self.convert_int(value, &ty.ret, range);
+                    self.put(place, value, range);
+                }
+                _ => {}
+            }
+            self.edge(self.cur, after, Op::Skip, range);
+            self.cur = no;
+        }
+        self.unsupported(NO_FUNCTION, range);
+        self.edge(self.cur, after, Op::Skip, range);
+        self.cur = after;
+        match result {
+            Some(place) => self.rvalue(Lvalue::new(place, ty.ret.clone()), range),
+            None if ty.ret == Type::Void => Val::Void,
+            None => opaque(ty.ret.clone()),
+        }
+    }
+
+    /// Whether a function can be called through a pointer of a type: their values are passed in the same way.
+    fn may_be(&self, func: FuncId, ty: &FunctionType, args: usize) -> bool {
+        let signature = &self.signatures[func.index()];
+        let alike = |a: &Type, b: &Type| match (a.storage(self.machine), b.storage(self.machine)) {
+            (Some(a), Some(b)) => a.bits == b.bits,
+            _ => a == b,
+        };
+        let params = signature.unspecified
+            || (args >= signature.params.len()
+                && (ty.unspecified || signature.variadic || ty.params.len() == signature.params.len()));
+        params
+            && ty.params.iter().zip(&signature.params).all(|(a, b)| alike(a, b))
+            && (ty.ret == Type::Void || alike(&ty.ret, &signature.ret))
+    }
+
+    /// A call of a known function with evaluated arguments.
+    fn call_function(&mut self, func: FuncId, values: Vec<Val>, range: Range) -> Val {
+        if self.funcs[func.index()].body.is_some() {
+            return self.call_values(func, values, range);
+        }
+        let name = self.funcs[func.index()].name.clone();
+        self.call_site(&name, range);
+        if ENDING.contains(&&*name) {
+            self.cur = self.fresh();
+            return Val::Void;
+        }
+        self.unsupported(format!("call of '{name}', which has no body"), range);
+        Val::Void
     }
 
     /// The function with a body that is meant by a declared name: itself, or for a compiler's name that of the library.
@@ -156,25 +236,44 @@ impl<'a> Lower<'a> {
     }
 
     fn call_body(&mut self, func: FuncId, args: &'a [ExprRef], range: Range) -> Val {
+        let params = self.signatures[func.index()].params.clone();
+        let values = self.arguments(args, &params, range);
+        self.call_values(func, values, range)
+    }
+
+    fn call_values(&mut self, func: FuncId, values: Vec<Val>, range: Range) -> Val {
         let signature = self.signatures[func.index()].clone();
         let name = self.funcs[func.index()].name.clone();
-        let values = self.arguments(args, &signature.params, range);
         if values.len() < signature.params.len() {
             return self.refused(format!("call of '{name}' with too few arguments"), range);
         }
         let mut passed = Vec::new();
-        for ((value, var), ty) in values.into_iter().zip(&signature.vars).zip(&signature.params) {
-            if var.is_some() {
-                passed.push(self.convert_int(value, ty, range));
+        for ((value, slots), ty) in values.into_iter().zip(&signature.vars).zip(&signature.params) {
+            match value {
+                _ if ty.storage(self.machine).is_some() => passed.push(self.convert_int(value, ty, range)),
+                Val::Aggregate(from, from_ty) if from_ty == *ty && !slots.is_empty() => {
+                    for slot in slots.iter() {
+                        let place = self.behind(&from, slot.offset);
+                        let (ty, float) = (self.vars[slot.var.index()].ty, self.vars[slot.var.index()].float);
+                        passed.push(self.load(&place, ty, float, range));
+                    }
+                }
+                _ if slots.is_empty() && !matches!(ty, Type::Record(_)) => {}
+                _ => return self.refused(format!("argument of '{name}' that is a large structure"), range),
             }
         }
         self.call_site(&name, range);
         let result = signature.ret.storage(self.machine).map(|_| self.typed_temporary(&signature.ret));
         self.emit(Op::Call { callee: func, args: passed, result }, range);
-        match result {
-            Some(var) => self.read(var, &signature.ret),
-            None if signature.ret == Type::Void => Val::Void,
-            None => opaque(signature.ret),
+        match (result, signature.ret_parts) {
+            (Some(var), _) => self.read(var, &signature.ret),
+            (None, Some(parts)) => {
+                let place = self.temporary_place(&signature.ret);
+                self.copy(&place, &Place::Vars(parts, 0), &signature.ret, range);
+                Val::Aggregate(place, signature.ret)
+            }
+            (None, None) if signature.ret == Type::Void => Val::Void,
+            (None, None) => opaque(signature.ret),
         }
     }
 
@@ -195,6 +294,9 @@ impl<'a> Lower<'a> {
         if name.starts_with("__builtin_va_") || matches!(name, "__builtin_types_compatible_p" | "_Static_assert") {
             return self.refused(format!("call of '{name}'"), range);
         }
+        if let Some(value) = self.allocation(name, func, args, range) {
+            return value;
+        }
         if let Some(math) = math::known(name, args.len())
             && self.is_declared_as(name, math, func)
         {
@@ -207,7 +309,34 @@ impl<'a> Lower<'a> {
             };
         }
         let nondet = name.strip_prefix("__VERIFIER_nondet_").or_else(|| name.strip_prefix("nondet_"));
+        if nondet.is_some() || ENDING.contains(&name) || SILENT.contains(&name) {
+            return self.call_without_values(name, nondet, func, args, range);
+        }
         let values = self.arguments(args, &[], range);
+        self.call_site(name, range);
+        self.undefined(name, func, args, &values, range)
+    }
+
+    /// A call of a function that does not look at its arguments.
+    fn call_without_values(
+        &mut self,
+        name: &str,
+        nondet: Option<&str>,
+        func: Option<FuncId>,
+        args: &'a [ExprRef],
+        range: Range,
+    ) -> Val {
+        let mut values = Vec::new();
+        for arg in args {
+            // Texts need not be in memory.
+            let is_text = match self.ast().expr(*arg) {
+                Expr::Str(_) => true,
+                Expr::Ident(name) => name.starts_with("__") && self.lookup(name).is_none(),
+                _ => false,
+            };
+            let value = if is_text { Val::Void } else { self.sequence(&mut values, *arg, range) };
+            values.push(value);
+        }
         self.call_site(name, range);
         if ENDING.contains(&name) {
             self.cur = self.fresh();
@@ -271,8 +400,63 @@ impl<'a> Lower<'a> {
             _ if matches!(self.ast().expr(arg), Expr::Str(_)) => false,
             Val::Int(expr, Type::Pointer(_)) => self.exprs.as_const(*expr) != Some(0),
             Val::Int(..) | Val::Void => false,
+            Val::Aggregate(..) => true,
             Val::Opaque(ty, _) => !ty.is_float(),
         }
+    }
+
+    /// A call of `malloc` and its relatives, which never fail here.
+    fn allocation(&mut self, name: &str, func: Option<FuncId>, args: &'a [ExprRef], range: Range) -> Option<Val> {
+        let kind = match (name, args.len()) {
+            ("malloc" | "__builtin_malloc", 1) | ("calloc" | "__builtin_calloc", 2) | ("realloc", 2) => AllocKind::Heap,
+            ("aligned_alloc" | "memalign", 2) => AllocKind::Heap,
+            ("alloca" | "__builtin_alloca", 1) => AllocKind::Stack,
+            ("free" | "__builtin_free" | "cfree", 1) => {
+                let pointer = Type::Pointer(Type::Void.into());
+                let values = self.arguments(args, std::slice::from_ref(&pointer), range);
+                self.call_site(name, range);
+                let value = values.into_iter().next().expect("there is an argument");
+                let addr = self.convert_int(value, &pointer, range);
+                self.emit(Op::Free { addr }, range);
+                return Some(Val::Void);
+            }
+            _ => return None,
+        };
+        let size_type = Type::Int(self.machine.size_type());
+        let pointer = Type::Pointer(Type::Void.into());
+        let first = if name == "realloc" { pointer.clone() } else { size_type.clone() };
+        let params = [first.clone(), size_type.clone()];
+        let values = self.arguments(args, &params, range);
+        self.call_site(name, range);
+        let mut exprs = Vec::new();
+        for (value, ty) in values.into_iter().zip(&params) {
+            exprs.push(self.convert_int(value, ty, range));
+        }
+        let addr = match (name, exprs.as_slice()) {
+            ("calloc" | "__builtin_calloc", [count, size]) => {
+                let size = self.exprs.binary(BinOp::Mul, *count, *size);
+                let size = self.bounded(size, range);
+                self.fresh_object(size, kind, true, range)
+            }
+            ("realloc", [old, size]) => self.reallocation(*old, *size, range),
+            (_, exprs) => self.fresh_object(*exprs.last()?, kind, false, range),
+        };
+        let ty = func.map(|func| self.signatures[func.index()].ret.clone());
+        Some(Val::Int(addr, ty.filter(|ty| matches!(ty, Type::Pointer(_))).unwrap_or(pointer)))
+    }
+
+    /// A new object with the bytes of the old one. How many these are is not known, so as many are copied as the new one
+    /// has: reading behind the old one gives arbitrary values, which the new one has there.
+    fn reallocation(&mut self, old: ExprId, size: ExprId, range: Range) -> ExprId {
+        let new = self.fresh_object(size, AllocKind::Heap, false, range);
+        let (copy, after) = (self.fresh(), self.fresh());
+        self.assume(old, copy, after, range);
+        self.cur = copy;
+        self.copy_loop(new, old, size, 1, range);
+        self.emit(Op::Free { addr: old }, range);
+        self.edge(self.cur, after, Op::Skip, range);
+        self.cur = after;
+        new
     }
 
     /// Whether a function of the program can be the one of the library that has its name.

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Declarations and the types they mean.
 
-use std::sync::Arc;
-
-use crate::ast::{Decl, Declarator, Expr, ExprRef, Field, Param, Range, Storage, TypeSpec};
-use crate::ids::{ExprId, VarId};
+use crate::ast::{Decl, Declarator, Expr, ExprRef, Field, Item, Param, Range, Storage, TypeSpec};
+use crate::ids::ExprId;
 use crate::ir::{HavocOrigin, IntTy, Op, Scope as VarScope};
-use crate::literals::string_size;
-use crate::types::{FunctionType, Record, Type, int, keyword_type, named_type};
+use crate::layout::{Member, Record, lay_out};
+use crate::types::{FunctionType, Type, int, keyword_type, named_type};
 
+use super::place::{Place, Slot};
 use super::{Binding, Init, Lower, Rank, Tag, Val};
 
 impl<'a> Lower<'a> {
@@ -28,90 +27,158 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// An object with static storage of the current file. Declarations of one object share its variable.
+    /// An object with static storage of the current file. Declarations of one object share its place.
     fn global(&mut self, name: &'a str, ty: Type, storage: Storage, init: Option<ExprRef>, range: Range) {
         let known = match self.scopes[0].names.get(name) {
-            Some(binding @ (Binding::Var(..) | Binding::Opaque(_))) => Some(binding.clone()),
+            Some(binding @ (Binding::Var(..) | Binding::Place(..) | Binding::Opaque(_))) => Some(binding.clone()),
             _ if storage == Storage::Static => None,
             _ => self.externals.get(name).cloned(),
         };
-        let ty = self.completed_by(ty, init);
+        let mut ty = self.completed_by(ty, init);
+        if matches!(ty, Type::Array(_, None)) && !matches!(known, Some(Binding::Place(..))) {
+            ty = self.completed_later(name, ty, storage);
+        }
         let binding = match known {
-            Some(Binding::Var(var, ty)) => Binding::Var(var, ty),
-            // A later declaration may give an array its length.
-            Some(Binding::Opaque(Type::Array(element, Some(length)))) => {
-                Binding::Opaque(Type::Array(element, Some(length)))
+            Some(binding @ (Binding::Var(..) | Binding::Place(..))) => binding,
+            _ => {
+                let taken = self.survey.is_taken(name, None);
+                self.static_binding(name, name, ty, taken)
             }
-            _ => match self.typed_var(name, &ty, VarScope::Global, false) {
-                Some(var) => Binding::Var(var, ty),
-                None => Binding::Opaque(ty),
-            },
         };
         self.scopes[0].names.insert(name, binding.clone());
         if storage != Storage::Static {
             self.externals.insert(name, binding.clone());
         }
-        if let Binding::Var(var, ty) = binding {
-            self.static_init(var, &ty, storage == Storage::Extern, init, range);
+        self.static_init(&binding, storage == Storage::Extern, init, range);
+    }
+
+    /// The type of an array whose length a later declaration gives; one that none gives has one element, C11 6.9.2.
+    fn completed_later(&mut self, name: &str, ty: Type, storage: Storage) -> Type {
+        for (file, ast) in self.asts.iter().enumerate().skip(self.file) {
+            for item in &ast.items {
+                let Item::Decl(decl) = item else { continue };
+                for (declarator, init, _) in &decl.items {
+                    if declarator.name().is_none_or(|(other, _)| other != name) || file != self.file {
+                        continue;
+                    }
+                    let base = self.spec_type(&decl.spec);
+                    let found = self.declarator_type(base, declarator);
+                    let found = self.completed_by(found, *init);
+                    if matches!(found, Type::Array(_, Some(_))) {
+                        return found;
+                    }
+                }
+            }
+        }
+        match ty {
+            Type::Array(element, None) if storage != Storage::Extern => Type::Array(element, Some(1)),
+            ty => ty,
         }
     }
 
-    /// Records the initial value of an object with static storage.
-    fn static_init(&mut self, var: VarId, ty: &Type, is_extern: bool, init: Option<ExprRef>, range: Range) {
-        let span = self.span(range);
-        let (rank, op) = match init {
-            // A pointer such as `stdout` is not null, which nothing here says.
-            None if is_extern && matches!(ty, Type::Pointer(_)) => {
-                (Rank::Declared, Op::Unsupported { construct: self.pointer_name(var).into() })
-            }
-            // Another file would say more; without it the value can be anything.
-            None if is_extern => (Rank::Declared, Op::Havoc { var, origin: HavocOrigin::Uninitialised }),
-            None => {
-                let value = self.exprs.constant(self.vars[var.index()].ty, 0);
-                (Rank::Tentative, Op::Assign { var, value })
-            }
-            Some(init) => match self.static_value(init, ty) {
-                Ok(value) => (Rank::Explicit, Op::Assign { var, value }),
-                Err(construct) => (Rank::Explicit, Op::Unsupported { construct }),
-            },
+    /// Records how an object with static storage starts.
+    fn static_init(&mut self, binding: &Binding, is_extern: bool, init: Option<ExprRef>, range: Range) {
+        let (place, ty) = match binding {
+            Binding::Var(var, ty) => (Place::Vars([Slot { offset: 0, var: *var }].into(), 0), ty.clone()),
+            Binding::Place(place, ty) => (place.clone(), ty.clone()),
+            _ => return,
         };
-        let init = Init { var, op, rank, span };
-        match self.init_of.get(&var) {
-            Some(at) if self.inits[*at].rank >= rank => {}
-            Some(at) => self.inits[*at] = init,
+        let key = match &place {
+            Place::Vars(slots, _) => match slots.first() {
+                Some(slot) => self.exprs.var(slot.var, self.vars[slot.var.index()].ty),
+                None => return,
+            },
+            Place::Memory(addr) => *addr,
+            Place::Nowhere(_) => return,
+        };
+        let rank = match init {
+            None if is_extern => Rank::Declared,
+            None => Rank::Tentative,
+            Some(_) => Rank::Explicit,
+        };
+        let known = self.init_of.get(&key).copied();
+        if known.is_some_and(|at| self.inits[at].rank >= rank) {
+            return;
+        }
+        let ops = self.captured(|lower| match init {
+            // Another file would say more; without it the value can be anything. Memory is arbitrary at first.
+            None if is_extern => {
+                if let Place::Vars(slots, _) = &place {
+                    for slot in slots.iter() {
+                        lower.emit(Op::Havoc { var: slot.var, origin: HavocOrigin::Uninitialised }, range);
+                    }
+                }
+            }
+            None => lower.static_zero(&place, &ty, range),
+            Some(init) => lower.initialise(&place, &ty, init, true, range),
+        });
+        let init = Init { ops, rank, span: self.span(range) };
+        match known {
+            Some(at) => self.inits[at] = init,
             None => {
-                self.init_of.insert(var, self.inits.len());
+                self.init_of.insert(key, self.inits.len());
                 self.inits.push(init);
             }
         }
     }
 
-    /// The value of an initialiser that is evaluated before the program starts.
-    fn static_value(&mut self, init: ExprRef, ty: &Type) -> Result<ExprId, Arc<str>> {
+    fn static_zero(&mut self, place: &Place, ty: &Type, range: Range) {
+        match place {
+            Place::Vars(slots, _) => {
+                for slot in slots.iter() {
+                    let value = self.exprs.constant(self.vars[slot.var.index()].ty, 0);
+                    self.emit(Op::Assign { var: slot.var, value }, range);
+                }
+            }
+            Place::Memory(addr) => match ty.storage(self.machine) {
+                Some(storage) => {
+                    let value = self.exprs.constant(storage, 0);
+                    self.put(&Place::Memory(*addr), value, range);
+                }
+                None => self.zero(*addr, ty, range),
+            },
+            Place::Nowhere(_) => {}
+        }
+    }
+
+    /// The operations of an initialisation that takes place before the program starts.
+    fn captured(&mut self, run: impl FnOnce(&mut Self)) -> Vec<Op> {
         let before = self.cur;
         let start = self.fresh();
         let mark = self.graph.edges.len();
         self.cur = start;
-        let value = self.initial_value(init, ty);
-        let pure = self.cur == start;
+        run(self);
         self.cur = before;
-        let unsupported = self.graph.edges[mark..].iter().find_map(|edge| match &edge.op {
-            Op::Unsupported { construct } => Some(construct.clone()),
-            _ => None,
-        });
-        match unsupported {
-            Some(construct) => Err(construct),
-            None if pure => Ok(value),
-            None => Err("initialiser that is not constant".into()),
+        let mut ops = Vec::new();
+        let edges: Vec<_> = self.graph.edges.drain(mark..).collect();
+        for edge in edges {
+            match edge.op {
+                Op::Skip => {}
+                Op::Assign { value, .. } | Op::Store { value, .. } if !self.is_static(value) => {
+                    ops.push(Op::Unsupported { construct: "initialiser that is not constant".into() });
+                }
+                Op::Assume { .. } | Op::Call { .. } | Op::Load { .. } | Op::Alloc { .. } => {
+                    ops.push(Op::Unsupported { construct: "initialiser that is not constant".into() });
+                }
+                op => ops.push(op),
+            }
         }
+        ops
     }
 
-    /// The value of the initialiser of an integer or pointer, which may be in braces.
+    /// Whether the value of an expression depends on objects with static storage only.
+    fn is_static(&self, value: ExprId) -> bool {
+        self.exprs.vars(value).iter().all(|var| self.vars[var.index()].scope == VarScope::Global)
+    }
+
+    /// The value of the initialiser of a scalar, which may be in braces.
     fn initial_value(&mut self, init: ExprRef, ty: &Type) -> ExprId {
         let range = self.expr_range(init);
         let value = match self.ast().expr(init) {
-            Expr::Init(values, false) if !values.is_empty() => return self.initial_value(values[0], ty),
-            Expr::Init(values, _) if values.is_empty() => self.constant(0, Type::INT),
+            Expr::Init(items) => match items.first() {
+                Some(item) => return self.initial_value(item.value, ty),
+                None => self.constant(0, Type::INT),
+            },
             _ => self.value(init),
         };
         self.convert_int(value, ty, range)
@@ -136,12 +203,10 @@ impl<'a> Lower<'a> {
                 (Storage::Static, ty) => {
                     let ty = self.completed_by(ty, *init);
                     let full = format!("{}::{name}", self.cx.name);
-                    let Some(var) = self.typed_var(&full, &ty, VarScope::Global, false) else {
-                        self.bind(name, Binding::Opaque(ty));
-                        continue;
-                    };
-                    self.bind(name, Binding::Var(var, ty.clone()));
-                    self.static_init(var, &ty, false, *init, *range);
+                    let taken = self.survey.is_taken(name, Some((self.file, self.cx.start)));
+                    let binding = self.static_binding(&full, name, ty, taken);
+                    self.bind(name, binding.clone());
+                    self.static_init(&binding, false, *init, *range);
                 }
                 (Storage::None, ty) => self.local(name, ty, *init, *range),
             }
@@ -160,26 +225,23 @@ impl<'a> Lower<'a> {
 
     fn local(&mut self, name: &'a str, ty: Type, init: Option<ExprRef>, range: Range) {
         let ty = self.completed_by(ty, init);
-        let full = format!("{}::{name}", self.cx.name);
-        let Some(var) = self.typed_var(&full, &ty, VarScope::Local(self.cx.func), false) else {
-            self.bind(name, Binding::Opaque(ty));
-            if let Some(init) = init {
-                self.value(init);
-            }
-            return;
-        };
-        self.bind(name, Binding::Var(var, ty.clone()));
-        self.cx.alive = self.cx.declared(var);
-        match init {
-            Some(init) => {
-                if self.mentions(init, name) {
-                    // `int x = x;`: the new variable has no value yet.
-                    self.emit(Op::Havoc { var, origin: HavocOrigin::Uninitialised }, range);
-                }
+        let taken = self.survey.is_taken(name, Some((self.file, self.cx.start)));
+        let (binding, birth) = self.local_binding(name, ty, init.is_some(), taken, range.0, range);
+        self.bind(name, binding.clone());
+        // `int x = x;`: the new variable has no value yet.
+        let filled = init.is_some_and(|init| !self.mentions(init, name));
+        self.give_birth(&birth, filled, range);
+        self.cx.alive = self.cx.declared(birth);
+        match (binding, init) {
+            (_, None) => {}
+            (Binding::Var(var, ty), Some(init)) => {
                 let value = self.initial_value(init, &ty);
                 self.store(var, value, range);
             }
-            None => self.emit(Op::Havoc { var, origin: HavocOrigin::Uninitialised }, range),
+            (Binding::Place(place, ty), Some(init)) => self.initialise(&place, &ty, init, false, range),
+            (_, Some(init)) => {
+                self.value(init);
+            }
         }
     }
 
@@ -188,22 +250,6 @@ impl<'a> Lower<'a> {
         let (start, end) = self.expr_range(at);
         let text = &self.sources[self.file].text[start as usize..end as usize];
         text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '$').any(|word| word == name)
-    }
-
-    /// An array without a length takes it from its initialiser where that is plain to see.
-    fn completed_by(&self, ty: Type, init: Option<ExprRef>) -> Type {
-        let (Type::Array(element, None), Some(init)) = (&ty, init) else { return ty };
-        let length = match self.ast().expr(init) {
-            Expr::Str(text) => string_size(text),
-            Expr::Init(values, false) if element.storage(self.machine).is_some() || element.is_float() => {
-                match values.as_slice() {
-                    [only] if matches!(self.ast().expr(*only), Expr::Str(_)) => None,
-                    values => u64::try_from(values.len()).ok(),
-                }
-            }
-            _ => None,
-        };
-        Type::Array(element.clone(), length)
     }
 
     /// The type of declaration specifiers. Records and enumerations are declared on the way.
@@ -234,9 +280,9 @@ impl<'a> Lower<'a> {
             (Some(tag), Some(_)) => self.scopes.last().and_then(|scope| scope.tags.get(tag)),
         };
         let index = match visible {
-            Some(Tag::Record(index)) if fields.is_none() || self.records[*index].fields.is_none() => *index,
+            Some(Tag::Record(index)) if fields.is_none() || self.records[*index].members.is_none() => *index,
             _ => {
-                self.records.push(Record { union, fields: None, plain: true });
+                self.records.push(Record { union, members: None, layout: None });
                 let index = self.records.len() - 1;
                 if let Some(tag) = tag {
                     self.scopes.last_mut().expect("there is a scope").tags.insert(tag, Tag::Record(index));
@@ -249,16 +295,27 @@ impl<'a> Lower<'a> {
             let mut members = Vec::new();
             for field in fields {
                 let base = self.spec_type(&field.spec);
-                plain &= !field.bits;
+                plain &= field.plain;
                 if field.declarators.is_empty() {
-                    members.push((None, base.clone()));
+                    members.push(Member { name: None, ty: base.clone(), width: None, bit: 0 });
                 }
-                for declarator in &field.declarators {
+                for (declarator, width) in &field.declarators {
                     let ty = self.declarator_type(base.clone(), declarator);
-                    members.push((declarator.name().map(|(name, _)| name.to_owned()), ty));
+                    let name = declarator.name().map(|(name, _)| name.to_owned());
+                    let width = match width {
+                        None => None,
+                        Some(width) => {
+                            let bits = self.constant_value(*width).and_then(|bits| u32::try_from(bits).ok());
+                            let room = ty.storage(self.machine).map_or(0, |storage| storage.bits);
+                            plain &= bits.is_some_and(|bits| bits <= room);
+                            Some(bits.unwrap_or(1))
+                        }
+                    };
+                    members.push(Member { name, ty, width, bit: 0 });
                 }
             }
-            self.records[index] = Record { union, fields: Some(members), plain };
+            let layout = lay_out(&mut members, union, &self.records, self.machine).filter(|_| plain);
+            self.records[index] = Record { union, members: Some(members), layout };
         }
         Type::Record(index)
     }
@@ -316,14 +373,14 @@ impl<'a> Lower<'a> {
     }
 
     /// The value of a constant expression.
-    fn constant_value(&mut self, at: ExprRef) -> Option<i128> {
+    pub(super) fn constant_value(&mut self, at: ExprRef) -> Option<i128> {
         let before = self.cur;
         self.cur = self.fresh();
         let value = self.value(at);
         self.cur = before;
         match value {
             Val::Int(expr, _) => self.exprs.as_const(expr),
-            Val::Opaque(..) | Val::Void => None,
+            Val::Aggregate(..) | Val::Opaque(..) | Val::Void => None,
         }
     }
 
@@ -333,8 +390,11 @@ impl<'a> Lower<'a> {
             Declarator::Name(..) | Declarator::Abstract => base,
             Declarator::Pointer(inner) => self.declarator_type(Type::Pointer(base.into()), inner),
             Declarator::Array(inner, size) => {
-                let length = size.and_then(|size| self.array_length(size));
-                self.declarator_type(Type::Array(base.into(), length), inner)
+                let ty = match size {
+                    Some(size) => self.array_type(base, *size),
+                    None => Type::Array(base.into(), None),
+                };
+                self.declarator_type(ty, inner)
             }
             Declarator::Function(inner, params, variadic) => {
                 let ty = self.function_type(base, params, *variadic);
@@ -343,11 +403,24 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The length of an array; a length that is not constant is evaluated for its side effects.
-    fn array_length(&mut self, size: ExprRef) -> Option<u64> {
-        match self.value(size) {
-            Val::Int(expr, _) => self.exprs.as_const(expr).and_then(|value| u64::try_from(value).ok()),
-            Val::Opaque(..) | Val::Void => None,
+    /// An array type with a length; one that is not constant is evaluated and kept.
+    fn array_type(&mut self, element: Type, size: ExprRef) -> Type {
+        let range = self.expr_range(size);
+        let size = self.value(size);
+        let size_type = self.machine.size_type();
+        match size {
+            Val::Int(expr, Type::Int(_) | Type::Bool) => match self.exprs.as_const(expr) {
+                Some(length) => Type::Array(element.into(), u64::try_from(length).ok()),
+                None => {
+                    let length = self.exprs.cast(expr, size_type);
+                    let length = self.saved(length, range);
+                    Type::Vla(element.into(), length)
+                }
+            },
+            value => {
+                self.integer(value, range);
+                Type::Array(element.into(), None)
+            }
         }
     }
 
@@ -359,7 +432,7 @@ impl<'a> Lower<'a> {
         for param in params {
             let base = self.spec_type(&param.spec);
             types.push(match self.declarator_type(base, &param.declarator) {
-                Type::Array(element, _) => Type::Pointer(element),
+                Type::Array(element, _) | Type::Vla(element, _) => Type::Pointer(element),
                 ty @ Type::Function(_) => Type::Pointer(ty.into()),
                 ty => ty,
             });

@@ -2,12 +2,14 @@
 //! Values of expressions. Side effects become edges at the current place, in C's order; what remains is a
 //! side-effect-free expression that is valid until one of its variables is written.
 
-use crate::ast::{Binary, Expr, ExprRef, Range, StmtRef, Unary};
+use crate::ast::{Binary, Designator, Expr, ExprRef, Range, StmtRef, TypeName, Unary};
 use crate::ids::{ExprId, VarId};
 use crate::ir::{IntTy, Op, Scope as VarScope, UnOp};
+use crate::layout::size_align;
 use crate::literals::{self, Number};
-use crate::types::{Type, promote, size_align};
+use crate::types::{Type, promote};
 
+use super::place::{Lvalue, Place};
 use super::{Binding, DEPTH_LIMIT, Lower, Scope, Val};
 
 impl<'a> Lower<'a> {
@@ -25,12 +27,8 @@ impl<'a> Lower<'a> {
                 Some((value, ty)) => self.constant(value, ty),
                 None => self.refused(format!("the character constant {text}"), range),
             },
-            Expr::Str(text) => {
-                let ty = Type::Array(crate::types::int(8, true).into(), literals::string_size(text));
-                Val::Opaque(ty, "string literal".into())
-            }
-            Expr::Ident(name) => self.identifier(name, range),
-            Expr::Unary(op, arg) => self.unary(*op, *arg, range),
+            Expr::Ident(name) => self.identifier(at, name, range),
+            Expr::Unary(op, arg) => self.unary(at, *op, *arg, range),
             Expr::Update { increment, prefix, target } => self.update(*increment, *prefix, *target, range, true),
             Expr::Binary(..) => self.binary_chain(at),
             Expr::Assign(op, left, right) => self.assign(*op, *left, *right, range),
@@ -57,8 +55,12 @@ impl<'a> Lower<'a> {
                 let before = self.cur;
                 self.cur = self.fresh();
                 let base = self.spec_type(&name.spec);
-                let ty = self.declarator_type(base, &name.declarator);
+                let mut ty = self.declarator_type(base.clone(), &name.declarator);
                 self.cur = before;
+                if ty.is_variably_modified() {
+                    // Only then are the lengths evaluated, C11 6.5.3.4.
+                    ty = self.declarator_type(base, &name.declarator);
+                }
                 if matches!(self.ast().expr(at), Expr::SizeofType(_)) {
                     return self.sizeof(&ty, name.range);
                 }
@@ -67,23 +69,13 @@ impl<'a> Lower<'a> {
                     None => self.refused(format!("alignment of a {}", ty.describe()), range),
                 }
             }
-            Expr::Index(array, index) => self.index(*array, *index, range),
-            Expr::Member { object, field, arrow } => self.member(*object, field, *arrow, range),
+            Expr::Offsetof(name, path) => self.offset_of(name, path, range),
+            Expr::Str(_) | Expr::Index(..) | Expr::Member { .. } | Expr::Compound(..) => {
+                let lvalue = self.lvalue(at);
+                self.rvalue(lvalue, range)
+            }
             Expr::Block(stmts) => self.statement_expression(stmts),
-            Expr::Init(values, _) => {
-                // Only as the initialiser of something that is not an integer; its values may have side effects.
-                for value in values {
-                    self.discard(*value);
-                }
-                Val::Opaque(Type::Unknown("initialiser"), "initialiser in braces".into())
-            }
-            Expr::Compound(name, init) => {
-                let base = self.spec_type(&name.spec);
-                let ty = self.declarator_type(base, &name.declarator);
-                self.value(*init);
-                let why = "compound literal".into();
-                Val::Opaque(ty, why)
-            }
+            Expr::Init(_) => self.refused("initialiser in braces".into(), range),
             Expr::Other(what) => self.refused((*what).to_owned(), range),
         }
     }
@@ -170,7 +162,7 @@ impl<'a> Lower<'a> {
         let crate::ir::ExprKind::Var(temporary) = self.exprs.get(value).kind else { return None };
         let last = self.graph.edges.last().filter(|edge| edge.dst == self.cur)?;
         let target = match &last.op {
-            Op::Havoc { var, .. } => *var,
+            Op::Havoc { var, .. } | Op::Load { var, .. } | Op::Alloc { var, .. } => *var,
             Op::Call { result: Some(result), .. } => *result,
             _ => return None,
         };
@@ -180,7 +172,6 @@ impl<'a> Lower<'a> {
 
     fn forget_temporary(&mut self) {
         let gone = self.vars.pop().expect("the temporary is the last variable");
-        self.pointers.pop();
         self.var_names.remove(&*gone.name);
         self.cx.temporaries -= 1;
     }
@@ -212,26 +203,13 @@ impl<'a> Lower<'a> {
         Val::Int(self.exprs.var(var, storage), ty.clone())
     }
 
-    fn identifier(&mut self, name: &str, range: Range) -> Val {
+    fn identifier(&mut self, at: ExprRef, name: &str, range: Range) -> Val {
         match self.lookup(name).cloned() {
             Some(Binding::Var(var, ty)) => self.read(var, &ty),
             Some(Binding::Const(value, ty)) => self.constant(value, ty),
-            Some(Binding::Opaque(ty)) => {
-                let why = match &ty {
-                    Type::Float(..) | Type::Unknown(_) => ty.describe().to_owned(),
-                    _ => format!("{} '{name}'", ty.describe()),
-                };
-                Val::Opaque(ty, why.into())
-            }
-            Some(Binding::Func(func)) => {
-                let signature = &self.signatures[func.index()];
-                let ty = crate::types::FunctionType {
-                    ret: signature.ret.clone(),
-                    params: signature.params.clone(),
-                    unspecified: signature.unspecified,
-                    variadic: false,
-                };
-                Val::Opaque(Type::Function(ty.into()), format!("address of function '{name}'").into())
+            Some(Binding::Place(..) | Binding::Opaque(_) | Binding::Func(_)) => {
+                let lvalue = self.lvalue(at);
+                self.rvalue(lvalue, range)
             }
             Some(Binding::Typedef(_)) => self.refused(format!("the type '{name}' as a value"), range),
             None => match name {
@@ -239,10 +217,44 @@ impl<'a> Lower<'a> {
                 "false" => self.constant(0, Type::INT),
                 "NULL" | "nullptr" => self.constant(0, Type::Pointer(Type::Void.into())),
                 "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__" => {
-                    Val::Opaque(Type::Array(crate::types::int(8, true).into(), None), "string literal".into())
+                    let lvalue = self.lvalue(at);
+                    self.rvalue(lvalue, range)
                 }
                 _ => self.refused(format!("the undeclared identifier '{name}'"), range),
             },
+        }
+    }
+
+    /// `offsetof(T, a.b[1])`.
+    fn offset_of(&mut self, name: &'a TypeName<'a>, path: &[Designator<'a>], range: Range) -> Val {
+        let base = self.spec_type(&name.spec);
+        let ty = self.declarator_type(base, &name.declarator);
+        let size_type = self.machine.size_type();
+        let mut at = Lvalue::new(Place::Memory(self.exprs.constant(size_type, 0)), ty);
+        for step in path {
+            let found = match (step, &at.ty) {
+                (Designator::Field(field), _) => self.member_of(&at, field),
+                (Designator::Index(index, None), Type::Array(element, _)) => {
+                    let element = element.clone();
+                    let index = self.value(*index);
+                    match at.place {
+                        Place::Memory(addr) => {
+                            let addr = self.element(addr, index, &element, false, range);
+                            Some(Lvalue::new(Place::Memory(addr), (*element).clone()))
+                        }
+                        _ => None,
+                    }
+                }
+                _ => None,
+            };
+            match found {
+                Some(found) => at = found,
+                None => return self.refused("offsetof".into(), range),
+            }
+        }
+        match at.place {
+            Place::Memory(addr) if at.bits.is_none() => Val::Int(addr, Type::Int(size_type)),
+            _ => self.refused("offsetof".into(), range),
         }
     }
 
@@ -252,12 +264,12 @@ impl<'a> Lower<'a> {
             Val::Int(expr, ty) => (expr, ty),
             Val::Opaque(ty, why) => {
                 self.unsupported(&*why, range);
-                match ty {
-                    Type::Bool | Type::Int(_) => self.arbitrary(&ty),
-                    Type::Float(..) if ty.format().is_some() => self.arbitrary(&ty),
-                    _ => self.arbitrary(&Type::INT),
-                }
-                .expect_int()
+                let ty = if ty.storage(self.machine).is_some() { ty } else { Type::INT };
+                self.arbitrary(&ty).expect_int()
+            }
+            Val::Aggregate(_, ty) => {
+                self.unsupported(ty.describe(), range);
+                self.arbitrary(&Type::INT).expect_int()
             }
             Val::Void => {
                 self.unsupported("void value", range);
@@ -266,9 +278,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The value after the integer promotions; pointers are not supported here.
+    /// The value after the integer promotions.
     pub(super) fn promoted(&mut self, value: Val, range: Range) -> ExprId {
-        let value = self.demoted(value);
         let (expr, ty) = self.integer(value, range);
         if ty.is_float() {
             self.unsupported("floating-point value in place of an integer", range);
@@ -281,6 +292,7 @@ impl<'a> Lower<'a> {
     pub(super) fn convert(&mut self, value: Val, to: &Type, range: Range) -> Val {
         match (to, value) {
             (Type::Void, _) => Val::Void,
+            (Type::Record(_), Val::Aggregate(place, ty)) if ty == *to => Val::Aggregate(place, ty),
             (Type::Float(..), value @ Val::Int(..)) if to.format().is_some() => {
                 let format = to.format().expect("checked by the guard");
                 Val::Int(self.in_format(value, format, range), to.clone())
@@ -317,27 +329,32 @@ impl<'a> Lower<'a> {
 
     /// Converts and returns the expression; the type is an integer or pointer type.
     pub(super) fn convert_int(&mut self, value: Val, to: &Type, range: Range) -> ExprId {
-        match (self.convert(value, to, range), to) {
-            (Val::Opaque(_, why), Type::Pointer(_)) => self.opaque_pointer(&why, to, range),
-            (value, _) => self.integer(value, range).0,
-        }
+        let value = self.convert(value, to, range);
+        self.integer(value, range).0
     }
 
     /// The type of an expression that is not evaluated.
     pub(super) fn type_of(&mut self, at: ExprRef) -> Type {
+        if let Expr::Str(text) = self.ast().expr(at) {
+            return Type::Array(crate::types::int(8, true).into(), literals::string_size(text));
+        }
         let before = self.cur;
         self.cur = self.fresh();
-        let value = self.value(at);
+        let ty = if self.is_lvalue(at) {
+            self.lvalue(at).ty
+        } else {
+            match self.value(at) {
+                Val::Int(_, ty) | Val::Aggregate(_, ty) | Val::Opaque(ty, _) => ty,
+                Val::Void => Type::Void,
+            }
+        };
         self.cur = before;
-        match value {
-            Val::Int(_, ty) | Val::Opaque(ty, _) => ty,
-            Val::Void => Type::Void,
-        }
+        ty
     }
 
     fn sizeof(&mut self, ty: &Type, range: Range) -> Val {
-        match size_align(ty, &self.records, self.machine) {
-            Some((size, _)) => self.constant(i128::from(size), Type::Int(self.machine.size_type())),
+        match self.size_of(ty) {
+            Some(size) => Val::Int(size, Type::Int(self.machine.size_type())),
             None => {
                 self.unsupported(format!("size of a {}", ty.describe()), range);
                 self.arbitrary(&Type::Int(self.machine.size_type()))
@@ -382,13 +399,17 @@ impl<'a> Lower<'a> {
         let end = std::mem::replace(&mut self.cur, before);
         let edges = mark..self.graph.edges.len();
         for left in pending {
-            if let Val::Int(expr, ty) = left
-                && self.changed_by(*expr, edges.clone())
-            {
-                if self.evaluation_order.is_none() {
-                    self.evaluation_order = Some(self.span(range));
-                }
-                *expr = self.saved_as(*expr, ty, range);
+            let (Val::Int(expr, _) | Val::Aggregate(Place::Memory(expr), _)) = &left else { continue };
+            if !self.changed_by(*expr, edges.clone()) {
+                continue;
+            }
+            if self.evaluation_order.is_none() {
+                self.evaluation_order = Some(self.span(range));
+            }
+            match left {
+                Val::Int(expr, ty) => *expr = self.saved_as(*expr, ty, range),
+                Val::Aggregate(Place::Memory(expr), _) => *expr = self.saved(*expr, range),
+                _ => {}
             }
         }
         self.flow_to(start, range);
@@ -414,7 +435,7 @@ impl<'a> Lower<'a> {
         })
     }
 
-    fn unary(&mut self, op: Unary, arg: ExprRef, range: Range) -> Val {
+    fn unary(&mut self, at: ExprRef, op: Unary, arg: ExprRef, range: Range) -> Val {
         match op {
             Unary::Not => {
                 let value = self.value(arg);
@@ -424,7 +445,6 @@ impl<'a> Lower<'a> {
             }
             Unary::Plus | Unary::Neg | Unary::BitNot => {
                 let value = self.value(arg);
-                let value = self.demoted(value);
                 if let Val::Opaque(ty, why) = &value
                     && ty.is_float()
                     && op != Unary::BitNot
@@ -448,88 +468,11 @@ impl<'a> Lower<'a> {
                 Val::Int(expr, Type::Int(self.exprs.ty(expr)))
             }
             Unary::Deref => {
-                let value = self.value(arg);
-                match self.demoted(value) {
-                    Val::Opaque(Type::Pointer(inner) | Type::Array(inner, _), _) => {
-                        Val::Opaque((*inner).clone(), "pointer dereference".into())
-                    }
-                    Val::Opaque(ty @ Type::Function(_), why) => Val::Opaque(ty, why),
-                    Val::Opaque(..) | Val::Int(..) | Val::Void => self.refused("pointer dereference".into(), range),
-                }
+                let lvalue = self.lvalue(at);
+                self.rvalue(lvalue, range)
             }
-            Unary::AddrOf => {
-                let ty = self.address_operand(arg);
-                let why = match self.ast().expr(arg) {
-                    Expr::Ident(name) => format!("address of '{name}'"),
-                    _ => "address of an object".to_owned(),
-                };
-                Val::Opaque(Type::Pointer(ty.into()), why.into())
-            }
+            Unary::AddrOf => self.address(arg, range),
         }
-    }
-
-    /// The type of the operand of `&`, which is evaluated as far as the address needs it.
-    fn address_operand(&mut self, arg: ExprRef) -> Type {
-        match self.value(arg) {
-            Val::Int(_, ty) | Val::Opaque(ty, _) => ty,
-            Val::Void => Type::Void,
-        }
-    }
-
-    fn index(&mut self, array: ExprRef, index: ExprRef, range: Range) -> Val {
-        let mut pending = [self.value(array)];
-        let index = self.sequence(&mut pending, index, range);
-        let [array] = pending;
-        let (array, index) = (self.demoted(array), self.demoted(index));
-        let (base, other) = match (&array, &index) {
-            (Val::Opaque(Type::Array(..) | Type::Pointer(_), _), _) => (array, index),
-            _ => (index, array),
-        };
-        if let Val::Opaque(ty, why) = other {
-            // A subscript that cannot be evaluated.
-            self.integer(Val::Opaque(ty, why), range);
-        }
-        match base {
-            Val::Opaque(Type::Array(element, _) | Type::Pointer(element), why) => Val::Opaque((*element).clone(), why),
-            _ => self.refused("subscript of something that is no array".into(), range),
-        }
-    }
-
-    fn member(&mut self, object: ExprRef, field: &str, arrow: bool, range: Range) -> Val {
-        let value = self.value(object);
-        let value = self.demoted(value);
-        let record = match &value {
-            Val::Opaque(Type::Record(record), _) if !arrow => Some(*record),
-            Val::Opaque(Type::Pointer(inner) | Type::Array(inner, _), _) if arrow => match **inner {
-                Type::Record(record) => Some(record),
-                _ => None,
-            },
-            _ => None,
-        };
-        let Some(ty) = record.and_then(|record| self.field_type(record, field)) else {
-            return self.refused(format!("the member '{field}'"), range);
-        };
-        let why = match (&value, arrow) {
-            (_, true) => "pointer dereference".into(),
-            (Val::Opaque(_, why), false) => why.clone(),
-            _ => ty.describe().into(),
-        };
-        Val::Opaque(ty, why)
-    }
-
-    fn field_type(&self, record: usize, name: &str) -> Option<Type> {
-        for (field, ty) in self.records[record].fields.as_ref()? {
-            match (field, ty) {
-                (Some(field), ty) if field == name => return Some(ty.clone()),
-                (None, Type::Record(inner)) => {
-                    if let Some(found) = self.field_type(*inner, name) {
-                        return Some(found);
-                    }
-                }
-                _ => {}
-            }
-        }
-        None
     }
 
     fn statement_expression(&mut self, stmts: &[StmtRef]) -> Val {
@@ -550,7 +493,7 @@ impl<'a> Lower<'a> {
         value
     }
 
-    /// The variable that an expression names, if it is an integer or a pointer.
+    /// The variable that an expression names, if it is a single one.
     fn target(&mut self, at: ExprRef) -> Option<(VarId, Type)> {
         match self.ast().expr(at) {
             Expr::Ident(name) => match self.lookup(name) {
@@ -567,7 +510,7 @@ impl<'a> Lower<'a> {
     }
 
     fn assign(&mut self, op: Option<Binary>, left: ExprRef, right: ExprRef, range: Range) -> Val {
-        let Some((var, ty)) = self.target(left) else { return self.opaque_assign(op, left, right, range) };
+        let Some((var, ty)) = self.target(left) else { return self.assign_to(op, left, right, range) };
         // The right side comes first also for `x op= f()`: C11 6.5.16.2 does not let the call happen in between.
         let value = self.value(right);
         let value = match op {
@@ -598,7 +541,10 @@ impl<'a> Lower<'a> {
         let span = self.span(range);
         let edge = &mut self.graph.edges[edge];
         match &mut edge.op {
-            Op::Havoc { var: target, .. } | Op::Call { result: Some(target), .. } => *target = var,
+            Op::Havoc { var: target, .. }
+            | Op::Load { var: target, .. }
+            | Op::Alloc { var: target, .. }
+            | Op::Call { result: Some(target), .. } => *target = var,
             _ => unreachable!("only these have results"),
         }
         edge.span = span;
@@ -606,46 +552,78 @@ impl<'a> Lower<'a> {
         true
     }
 
-    fn opaque_assign(&mut self, op: Option<Binary>, left: ExprRef, right: ExprRef, range: Range) -> Val {
-        let mut pending = [self.value(left)];
-        let value = self.sequence(&mut pending, right, range);
-        let [target] = pending;
-        let (ty, why) = match target {
-            Val::Opaque(ty, why) => (ty, why),
-            Val::Int(_, ty) => (ty, "assignment to an expression".into()),
-            Val::Void => (Type::Void, "assignment to an expression".into()),
+    /// An assignment to something that is not a single variable.
+    fn assign_to(&mut self, op: Option<Binary>, left: ExprRef, right: ExprRef, range: Range) -> Val {
+        let mut target = self.lvalue(left);
+        let address = match &target.place {
+            Place::Memory(addr) => Val::Int(*addr, Type::Pointer(Type::Void.into())),
+            _ => Val::Void,
         };
-        if !self.is_opaque_variable(left) {
-            self.unsupported(&*why, range);
-        } else if let (Some(op), true) = (op, ty.is_float()) {
-            // The operands may be integers; nothing can go wrong in a floating-point operation.
-            let old = opaque(ty.clone());
-            self.arithmetic(op, old, value, range);
+        let mut pending = [address];
+        let value = self.sequence(&mut pending, right, range);
+        if let [Val::Int(addr, _)] = pending {
+            target.place = Place::Memory(addr);
         }
-        opaque(ty)
+        let ty = target.ty.clone();
+        match (&target.place, value) {
+            (Place::Nowhere(why), value) => {
+                if !self.is_opaque_variable(left) {
+                    self.unsupported(&**why, range);
+                } else if let (Some(op), true) = (op, ty.is_float()) {
+                    // The operands may be integers; nothing can go wrong in a floating-point operation.
+                    self.arithmetic(op, opaque(ty.clone()), value, range);
+                }
+                opaque(ty)
+            }
+            (place, Val::Aggregate(from, from_ty)) if from_ty == ty && op.is_none() => {
+                self.copy(place, &from, &ty, range);
+                Val::Aggregate(place.clone(), ty)
+            }
+            (_, value) => {
+                let value = match op {
+                    None => value,
+                    Some(op) => {
+                        let old = self.rvalue(target.clone(), range);
+                        self.arithmetic(op, old, value, range)
+                    }
+                };
+                if ty.storage(self.machine).is_none() {
+                    self.unsupported(format!("assignment to a {}", ty.describe()), range);
+                    return opaque(ty);
+                }
+                let value = self.convert_int(value, &ty, range);
+                self.write(&target, value, range)
+            }
+        }
     }
 
     fn update(&mut self, increment: bool, prefix: bool, target: ExprRef, range: Range, used: bool) -> Val {
+        let op = if increment { Binary::Add } else { Binary::Sub };
+        let one = self.constant(1, Type::INT);
         let Some((var, ty)) = self.target(target) else {
-            let value = self.value(target);
-            let (ty, why) = match value {
-                Val::Opaque(ty, why) => (ty, why),
-                Val::Int(_, ty) => (ty, "increment of an expression".into()),
-                Val::Void => (Type::Void, "increment of an expression".into()),
-            };
-            if !self.is_opaque_variable(target) {
-                self.unsupported(&*why, range);
-                return self.arbitrary(&ty);
+            let lvalue = self.lvalue(target);
+            let ty = lvalue.ty.clone();
+            if ty.storage(self.machine).is_none() || matches!(lvalue.place, Place::Nowhere(_)) {
+                if !self.is_opaque_variable(target) {
+                    self.unsupported("increment of something without representation", range);
+                    return self.arbitrary(&ty);
+                }
+                return opaque(ty);
             }
-            return Val::Opaque(ty, why);
+            let mut old = self.rvalue(lvalue.clone(), range);
+            if let (Val::Int(expr, old_ty), Place::Vars(..), true) = (&old, &lvalue.place, used && !prefix) {
+                old = Val::Int(self.saved_as(*expr, old_ty, range), old_ty.clone());
+            }
+            let new = self.arithmetic(op, old.clone(), one, range);
+            let new = self.convert_int(new, &ty, range);
+            let new = self.write(&lvalue, new, range);
+            return if prefix { new } else { old };
         };
         let old = self.read(var, &ty);
         let kept = match &old {
             Val::Int(expr, _) if used && !prefix => Some(self.saved_as(*expr, &ty, range)),
             _ => None,
         };
-        let one = self.constant(1, Type::INT);
-        let op = if increment { Binary::Add } else { Binary::Sub };
         let new = self.arithmetic(op, old, one, range);
         let new = self.convert_int(new, &ty, range);
         self.emit(Op::Assign { var, value: new }, range);
@@ -660,7 +638,7 @@ impl Val {
     fn expect_int(self) -> (ExprId, Type) {
         match self {
             Val::Int(expr, ty) => (expr, ty),
-            Val::Opaque(..) | Val::Void => unreachable!("made as an integer"),
+            Val::Aggregate(..) | Val::Opaque(..) | Val::Void => unreachable!("made as an integer"),
         }
     }
 }

@@ -27,13 +27,8 @@ impl RawGraph {
         NodeId::new(self.nodes.len() - 1)
     }
 
-    /// The function of a node.
-    pub(super) fn func(&self, node: NodeId) -> FuncId {
-        self.nodes[node.index()].0
-    }
-
     /// The edges that leave each node.
-    pub(super) fn leaving(&self) -> Adjacency {
+    fn leaving(&self) -> Adjacency {
         Adjacency::new(self.nodes.len(), self.edges.iter().map(|edge| edge.src.index()))
     }
 
@@ -171,7 +166,7 @@ impl Classes {
 }
 
 /// Lists of items per node in one vector.
-pub(super) struct Adjacency {
+struct Adjacency {
     first: Vec<u32>,
     items: Vec<u32>,
 }
@@ -199,7 +194,7 @@ impl Adjacency {
         Self { first, items }
     }
 
-    pub(super) fn of(&self, node: usize) -> &[u32] {
+    fn of(&self, node: usize) -> &[u32] {
         &self.items[self.first[node] as usize..self.first[node + 1] as usize]
     }
 }

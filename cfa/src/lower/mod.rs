@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Lowering of C to control-flow automata: the file scopes, the program's entry, and what all parts share.
 //!
-//! A floating-point number is the unsigned integer of its bits (`float`). A value that is not a scalar is *opaque*: it may be declared, copied and passed around, and has no
-//! representation. The first operation that would turn it into an integer, a branch or a memory access becomes an
-//! [`Op::Unsupported`] edge. Since variables have no addresses that could be used, this loses nothing.
-//!
-//! A pointer is an unsigned integer of its width, which may be copied, compared, tested and converted. Other operations
-//! see it as an opaque value; what they and addresses give is opaque, too, and becomes an [`Op::Unsupported`] edge where
-//! it goes into a variable that matters (`pointers`).
+//! A floating-point number is the unsigned integer of its bits (`float`), a pointer the address of what it points to. What
+//! has no address is in variables, everything else in memory (`place`, `object`). A value of a type without representation,
+//! such as `long double`, is *opaque*: it may be declared and copied, and the first operation that would turn it into
+//! something else becomes an [`Op::Unsupported`] edge.
 
 mod call;
 mod control;
@@ -15,10 +12,13 @@ mod decl;
 mod expr;
 mod float;
 mod graph;
+mod init;
 mod math;
+mod object;
 mod ops;
-mod pointers;
+mod place;
 mod stmt;
+mod survey;
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -29,15 +29,19 @@ use rustc_hash::FxHashMap;
 use crate::ast::{Ast, Declarator, ExprRef, Item, Param, Range, StmtRef, Storage};
 use crate::error::LoadError;
 use crate::exprs::Exprs;
-use crate::ids::{ExprId, FuncId, NodeId, VarId};
-use crate::ir::{Body, Function, HavocOrigin, IntTy, Op, Scope as VarScope, Span, Var};
+use crate::ids::{ExprId, FuncId, NodeId, RegionId, VarId};
+use crate::ir::{AllocKind, BinOp, Body, Function, HavocOrigin, IntTy, Op, Region, Scope as VarScope, Span, Var};
+use crate::layout::{Record, leaves, split};
 use crate::location::LineTable;
 use crate::loops::Loops;
 use crate::prepass::Refusal;
 use crate::program::{Options, Program, Source, UndefinedFunctions};
-use crate::types::{FunctionType, MachineModel, Record, Type};
+use crate::types::{FunctionType, MachineModel, Type};
 
 use graph::RawGraph;
+use object::{Birth, Memory};
+use place::{PARTS, Place, Slot};
+use survey::Survey;
 
 /// Expressions deeper than this are cut by a temporary, so that everybody may traverse them recursively.
 const DEPTH_LIMIT: u32 = 200;
@@ -48,6 +52,8 @@ enum Binding {
     Typedef(Type),
     /// A variable of scalar type.
     Var(VarId, Type),
+    /// An object that is in memory or in several variables.
+    Place(Place, Type),
     /// A variable of another type.
     Opaque(Type),
     Func(FuncId),
@@ -72,6 +78,8 @@ struct Scope<'a> {
 enum Val {
     /// A value of scalar type: an integer, `bool`, pointer or floating-point number; the expression has the type's storage.
     Int(ExprId, Type),
+    /// A structure or union, which lies somewhere.
+    Aggregate(Place, Type),
     /// A value without representation, and what to say when it is needed.
     Opaque(Type, Rc<str>),
     Void,
@@ -82,26 +90,40 @@ enum Val {
 struct Signature {
     ret: Type,
     params: Vec<Type>,
-    /// The variables of the parameters of a definition, none for those without representation.
-    vars: Vec<Option<VarId>>,
+    /// The variables that pass the parameters of a definition: one for a scalar, one for each part of a structure, none for
+    /// what has no representation.
+    vars: Vec<Rc<[Slot]>>,
+    /// The global variables that pass the parts of a returned structure.
+    ret_parts: Option<Rc<[Slot]>>,
+    variadic: bool,
     unspecified: bool,
     /// Name of the function and whether it has been declared at all.
     declared: bool,
+}
+
+impl Signature {
+    fn function_type(&self) -> FunctionType {
+        FunctionType {
+            ret: self.ret.clone(),
+            params: self.params.clone(),
+            unspecified: self.unspecified,
+            variadic: self.variadic,
+        }
+    }
 }
 
 /// A function body that is still to be lowered.
 struct Pending<'a> {
     func: FuncId,
     file: usize,
-    params: Vec<Param<'a>>,
+    params: &'a [Param<'a>],
     body: StmtRef,
     range: Range,
 }
 
 /// How an object with static storage starts.
 struct Init {
-    var: VarId,
-    op: Op,
+    ops: Vec<Op>,
     rank: Rank,
     span: Span,
 }
@@ -136,6 +158,8 @@ struct Switch {
 /// The function that is being lowered.
 struct Cx<'a> {
     func: FuncId,
+    /// Where its definition starts in the file.
+    start: u32,
     name: Arc<str>,
     ret: Type,
     ret_var: Option<VarId>,
@@ -145,8 +169,8 @@ struct Cx<'a> {
     continues: Vec<NodeId>,
     switches: Vec<Switch>,
     temporaries: u32,
-    /// A tree of declarations: the one before in the same or an outer block, the depth, and the variable.
-    declarations: Vec<(Alive, u32, Option<VarId>)>,
+    /// A tree of declarations: the one before in the same or an outer block, the depth, and how the object is born.
+    declarations: Vec<(Alive, u32, Rc<Birth>)>,
     alive: Alive,
     /// Jumps to labels: from where, whereto, with which variables alive.
     gotos: Vec<(NodeId, &'a str, Alive, Range)>,
@@ -156,6 +180,7 @@ impl Cx<'_> {
     fn new(func: FuncId, name: Arc<str>, ret: Type, ret_var: Option<VarId>, exit: NodeId) -> Self {
         Cx {
             func,
+            start: 0,
             name,
             ret,
             ret_var,
@@ -165,30 +190,30 @@ impl Cx<'_> {
             continues: Vec::new(),
             switches: Vec::new(),
             temporaries: 0,
-            declarations: vec![(0, 0, None)],
+            declarations: vec![(0, 0, Birth::Nothing.into())],
             alive: 0,
             gotos: Vec::new(),
         }
     }
 
-    /// One more variable is alive.
-    fn declared(&mut self, var: VarId) -> Alive {
+    /// One more object is alive.
+    fn declared(&mut self, birth: Birth) -> Alive {
         let depth = self.declarations[self.alive as usize].1 + 1;
-        self.declarations.push((self.alive, depth, Some(var)));
+        self.declarations.push((self.alive, depth, birth.into()));
         u32::try_from(self.declarations.len() - 1).expect("fewer declarations than bytes")
     }
 
-    /// The variables that come to life by a jump without their declaration being reached.
-    fn bypassed(&self, mut from: Alive, mut to: Alive) -> Vec<VarId> {
+    /// The objects that come to life by a jump without their declaration being reached.
+    fn bypassed(&self, mut from: Alive, mut to: Alive) -> Vec<Rc<Birth>> {
         let mut found = Vec::new();
         while from != to {
-            let ((from_up, from_depth, _), (to_up, to_depth, var)) =
-                (self.declarations[from as usize], self.declarations[to as usize]);
+            let ((from_up, from_depth, _), (to_up, to_depth, birth)) =
+                (&self.declarations[from as usize], &self.declarations[to as usize]);
             if from_depth > to_depth {
-                from = from_up;
+                from = *from_up;
             } else {
-                found.extend(var);
-                to = to_up;
+                found.push(birth.clone());
+                to = *to_up;
             }
         }
         found
@@ -202,10 +227,6 @@ struct Lower<'a> {
     file: usize,
     exprs: Exprs,
     vars: Vec<Var>,
-    /// Which variables hold pointers.
-    pointers: Vec<bool>,
-    /// Unsupported edges that matter only if a pointer does: the variable that takes its value there.
-    deferred: Vec<(usize, VarId)>,
     funcs: Vec<Function>,
     signatures: Vec<Signature>,
     records: Vec<Record>,
@@ -216,8 +237,11 @@ struct Lower<'a> {
     graph: RawGraph,
     cur: NodeId,
     cx: Cx<'a>,
+    survey: Survey<'a>,
+    memory: Memory,
     inits: Vec<Init>,
-    init_of: FxHashMap<VarId, usize>,
+    /// The initialisation of the object with static storage that begins with a variable, or lies at an address.
+    init_of: FxHashMap<ExprId, usize>,
     var_names: FxHashMap<String, u32>,
     calls: Vec<(Arc<str>, NodeId, Span)>,
     labels: Vec<(Arc<str>, NodeId)>,
@@ -232,9 +256,9 @@ struct Lower<'a> {
 
 /// Lowers the syntax trees of all files of a program.
 /// The files from position `library` on define library functions and yield to what the program declares.
-pub(crate) fn lower(
-    sources: &[Source],
-    asts: &[Ast<'_>],
+pub(crate) fn lower<'a>(
+    sources: &'a [Source],
+    asts: &'a [Ast<'a>],
     library: usize,
     options: &Options,
 ) -> Result<Program, LoadError> {
@@ -249,8 +273,6 @@ pub(crate) fn lower(
         file: 0,
         exprs: Exprs::new(),
         vars: Vec::new(),
-        pointers: Vec::new(),
-        deferred: Vec::new(),
         funcs: Vec::new(),
         signatures: Vec::new(),
         records: Vec::new(),
@@ -259,6 +281,8 @@ pub(crate) fn lower(
         graph,
         cur: nowhere,
         cx,
+        survey: Survey::new(asts, &options.entry),
+        memory: Memory::default(),
         inits: Vec::new(),
         init_of: FxHashMap::default(),
         var_names: FxHashMap::default(),
@@ -297,8 +321,7 @@ impl<'a> Lower<'a> {
             self.function(function, function.func == main).map_err(|refusal| refuse(&self, refusal))?;
             file_scopes[function.file] = std::mem::take(&mut self.scopes);
         }
-        let needed = self.prune_pointers(main);
-        let start = self.initialisation(main, &needed);
+        let start = self.initialisation(main);
         Ok(self.finish(start, main))
     }
 
@@ -328,8 +351,8 @@ impl<'a> Lower<'a> {
             sources: sources.to_vec(),
             lines,
             vars,
-            objects: Vec::new(),
-            regions: Vec::new(),
+            objects: self.memory.objects,
+            regions: vec![Region { width: None, zeroed: false }],
             exprs,
             funcs,
             entry: map(start).expect("the entry is reachable"),
@@ -378,13 +401,7 @@ impl<'a> Lower<'a> {
                         return Err((name_range.0, format!("a second definition of '{name}'"), advice));
                     }
                     self.define_function(func, &ty, params, (range.0, range.1));
-                    pending.push(Pending {
-                        func,
-                        file: self.file,
-                        params: params.to_vec(),
-                        body: *body,
-                        range: *range,
-                    });
+                    pending.push(Pending { func, file: self.file, params, body: *body, range: *range });
                 }
             }
         }
@@ -411,15 +428,28 @@ impl<'a> Lower<'a> {
         let entry = self.graph.node(func, true);
         let exit = self.graph.node(func, true);
         let name = self.funcs[func.index()].name.clone();
-        let mut vars = Vec::new();
+        let mut vars: Vec<Rc<[Slot]>> = Vec::new();
         for (at, ty) in ty.params.iter().enumerate() {
             let param = params.get(at).and_then(|p| p.declarator.name()).map_or("__param", |(name, _)| name);
-            let var = self.typed_var(&format!("{name}::{param}"), ty, VarScope::Local(func), false);
-            vars.push(var);
+            let full = format!("{name}::{param}");
+            let slots = match self.typed_var(&full, ty, VarScope::Local(func), false) {
+                Some(var) => [Slot { offset: 0, var }].into(),
+                None => {
+                    let parts = leaves(ty, &self.records, self.machine, PARTS).unwrap_or_default();
+                    self.slots(&full, &parts, VarScope::Local(func))
+                }
+            };
+            vars.push(slots);
         }
-        let ret = self.typed_var(&format!("{name}::__ret"), &ty.ret, VarScope::Local(func), true);
+        let ret_name = format!("{name}::__ret");
+        let ret = self.typed_var(&ret_name, &ty.ret, VarScope::Local(func), true);
+        let ret_parts = match &ty.ret {
+            Type::Record(_) => leaves(&ty.ret, &self.records, self.machine, PARTS)
+                .map(|parts| self.slots(&ret_name, &parts, VarScope::Global)),
+            _ => None,
+        };
         let function = &mut self.funcs[func.index()];
-        function.params = vars.iter().flatten().copied().collect();
+        function.params = vars.iter().flat_map(|slots| slots.iter().map(|slot| slot.var)).collect();
         function.ret = ret;
         function.body = Some(Body { entry, exit });
         function.span = Span { file: u32::try_from(self.file).expect("few files"), start: range.0, end: range.1 };
@@ -428,6 +458,7 @@ impl<'a> Lower<'a> {
         signature.params = ty.params.clone();
         signature.unspecified = false;
         signature.vars = vars;
+        signature.ret_parts = ret_parts;
     }
 
     fn function(&mut self, pending: &Pending<'a>, is_main: bool) -> Result<(), Refusal> {
@@ -438,13 +469,10 @@ impl<'a> Lower<'a> {
         self.cx = Cx::new(func, function.name.clone(), signature.ret.clone(), function.ret, body.exit);
         self.cur = body.entry;
         self.scopes.push(Scope::default());
-        for ((param, ty), var) in pending.params.iter().zip(&signature.params).zip(&signature.vars) {
-            if let Some((name, _)) = param.declarator.name() {
-                let binding = match var {
-                    Some(var) => Binding::Var(*var, ty.clone()),
-                    None => Binding::Opaque(ty.clone()),
-                };
-                self.bind(name, binding);
+        self.cx.start = pending.range.0;
+        for (param, (ty, slots)) in pending.params.iter().zip(signature.params.iter().zip(&signature.vars)) {
+            if let Some((name, range)) = param.declarator.name() {
+                self.parameter(name, param, ty, slots, range);
             }
         }
         self.stmt(pending.body)?;
@@ -472,35 +500,82 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// A jump; variables whose declarations it passes over have arbitrary values.
-    fn jump_into(&mut self, from: NodeId, to: NodeId, alive: Alive, alive_there: Alive, range: Range) {
-        let mut at = from;
-        for var in self.cx.bypassed(alive, alive_there) {
-            let next = self.fresh();
-            self.edge(at, next, Op::Havoc { var, origin: HavocOrigin::Uninitialised }, range);
-            at = next;
+    /// Binds the name of a parameter; one that must be in memory moves there.
+    fn parameter(&mut self, name: &'a str, param: &'a Param<'a>, ty: &Type, slots: &Rc<[Slot]>, range: Range) {
+        let mut ty = ty.clone();
+        if ty.is_variably_modified() {
+            // The sizes are those of this call.
+            let base = self.spec_type(&param.spec);
+            ty = self.declarator_type(base, &param.declarator).decayed();
         }
-        self.edge(at, to, Op::Skip, range);
+        let taken = self.survey.is_taken(name, Some((self.file, self.cx.start)));
+        let scalar = ty.storage(self.machine).is_some();
+        let in_variables = !taken && (scalar || split(&ty, &self.records, self.machine).is_some());
+        let binding = match slots.as_ref() {
+            [] => Binding::Opaque(ty),
+            [slot, ..] if in_variables && scalar => Binding::Var(slot.var, ty),
+            _ if in_variables => Binding::Place(Place::Vars(slots.clone(), 0), ty),
+            _ => {
+                let (binding, birth) = self.local_binding(name, ty, true, true, self.cx.start, range);
+                self.give_birth(&birth, true, range);
+                if let Binding::Place(place, ty) = &binding {
+                    self.copy(place, &Place::Vars(slots.clone(), 0), ty, range);
+                }
+                binding
+            }
+        };
+        self.bind(name, binding);
     }
 
-    /// The edges that run before the entry function: all initialisers of objects with static storage in source order,
-    /// then arbitrary values for the parameters. Pointers that are not `needed` are left out.
-    fn initialisation(&mut self, main: FuncId, needed: &[bool]) -> NodeId {
+    /// A jump; variables whose declarations it passes over have arbitrary values.
+    fn jump_into(&mut self, from: NodeId, to: NodeId, alive: Alive, alive_there: Alive, range: Range) {
+        let before = std::mem::replace(&mut self.cur, from);
+        for birth in self.cx.bypassed(alive, alive_there) {
+            self.give_birth(&birth, false, range);
+        }
+        self.edge(self.cur, to, Op::Skip, range);
+        self.cur = before;
+    }
+
+    /// The edges that run before the entry function: string literals, all initialisers of objects with static storage in
+    /// source order, where whatever is zeroed comes first, then arbitrary values for the parameters.
+    fn initialisation(&mut self, main: FuncId) -> NodeId {
         let entry = self.funcs[main.index()].body.expect("the entry function has a body").entry;
+        let (main_span, params) = (self.funcs[main.index()].span, self.funcs[main.index()].params.clone());
         let mut ops: Vec<(Op, Span)> = Vec::new();
         let mut inits = std::mem::take(&mut self.inits);
-        inits.retain(|init| needed[init.var.index()]);
         inits.sort_by_key(|init| (init.span.file, init.span.start));
-        ops.extend(inits.into_iter().map(|init| (init.op, init.span)));
-        let function = &self.funcs[main.index()];
-        for var in &function.params {
-            let op = if self.pointers[var.index()] {
-                // Whoever starts the program passes certain pointers, not any.
-                Op::Unsupported { construct: self.pointer_name(*var).into() }
-            } else {
-                Op::Havoc { var: *var, origin: HavocOrigin::Uninitialised }
+        for init in inits {
+            ops.extend(init.ops.into_iter().map(|op| (op, init.span)));
+        }
+        let (size_type, char_type) = (self.machine.size_type(), IntTy { bits: 8, signed: true });
+        for (addr, text) in std::mem::take(&mut self.memory.texts) {
+            for (at, byte) in (0..).zip(text) {
+                let addr = self.exprs.constant(size_type, i128::from(addr) + at);
+                let value = self.exprs.constant(char_type, i128::from(byte));
+                ops.push((Op::Store { addr, value, region: RegionId::new(0) }, main_span));
+            }
+        }
+        ops.sort_by_key(|(op, _)| !matches!(op, Op::Zero { .. }));
+        let mut count = None;
+        for (at, var) in params.into_iter().enumerate() {
+            let ty = self.vars[var.index()].ty;
+            let op = match (count, self.signatures[main.index()].params.get(at)) {
+                // The arguments: an array of pointers to strings that nothing is known of.
+                (Some(count), Some(Type::Pointer(_))) => {
+                    let number = self.exprs.cast(count, size_type);
+                    let one = self.exprs.constant(size_type, 1);
+                    let number = self.exprs.binary(BinOp::Add, number, one);
+                    let width = self.exprs.constant(size_type, i128::from(size_type.bits / 8));
+                    let size = self.exprs.binary(BinOp::Mul, number, width);
+                    Op::Alloc { var, size, kind: AllocKind::Heap, region: RegionId::new(0) }
+                }
+                _ => {
+                    count = Some(self.exprs.var(var, ty));
+                    Op::Havoc { var, origin: HavocOrigin::Uninitialised }
+                }
             };
-            ops.push((op, function.span));
+            ops.push((op, main_span));
         }
         if ops.is_empty() {
             return entry;
@@ -516,12 +591,21 @@ impl<'a> Lower<'a> {
         start
     }
 
-    fn new_var(&mut self, name: &str, ty: IntTy, scope: VarScope, temporary: bool) -> VarId {
+    /// Whether declarations outside of functions are being lowered.
+    fn at_file_scope(&self) -> bool {
+        self.cx.name.is_empty()
+    }
+
+    /// A name of which there is no other one: `x`, `x#2`.
+    fn unique_name(&mut self, name: &str) -> Arc<str> {
         let count = self.var_names.entry(name.to_owned()).or_insert(0);
         *count += 1;
-        let name: Arc<str> = if *count == 1 { name.into() } else { format!("{name}#{count}").into() };
+        if *count == 1 { name.into() } else { format!("{name}#{count}").into() }
+    }
+
+    fn new_var(&mut self, name: &str, ty: IntTy, scope: VarScope, temporary: bool) -> VarId {
+        let name = self.unique_name(name);
         self.vars.push(Var { name, ty, float: None, scope, temporary });
-        self.pointers.push(false);
         VarId::new(self.vars.len() - 1)
     }
 
@@ -535,7 +619,6 @@ impl<'a> Lower<'a> {
 
     /// Records what a variable holds beside its storage.
     fn describe(&mut self, var: VarId, ty: &Type) {
-        self.pointers[var.index()] = matches!(ty, Type::Pointer(_));
         self.vars[var.index()].float = ty.format();
     }
 
@@ -577,6 +660,8 @@ impl<'a> Lower<'a> {
                 ret: ty.ret.clone(),
                 params: ty.params.clone(),
                 vars: Vec::new(),
+                ret_parts: None,
+                variadic: ty.variadic,
                 unspecified: ty.unspecified,
                 declared: true,
             });
@@ -587,6 +672,7 @@ impl<'a> Lower<'a> {
             signature.ret = ty.ret.clone();
             signature.params = ty.params.clone();
             signature.unspecified = ty.unspecified;
+            signature.variadic = ty.variadic;
             signature.declared = true;
         }
         self.scopes[0].names.insert(name, Binding::Func(func));

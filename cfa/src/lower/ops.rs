@@ -3,7 +3,7 @@
 
 use crate::ast::{Binary, Expr, ExprRef, Range};
 use crate::ids::{ExprId, NodeId};
-use crate::ir::{BinOp, CmpOp, Op};
+use crate::ir::{BinOp, CmpOp, IntTy, Op};
 use crate::types::{Type, common};
 
 use super::expr::opaque;
@@ -42,7 +42,10 @@ impl<'a> Lower<'a> {
             let ty = self.machine.size_type();
             (self.exprs.cast(left, ty), self.exprs.cast(right, ty))
         } else {
-            let (left, right) = (self.demoted(left), self.demoted(right));
+            let (left, right) = match self.pointer_arithmetic(op, left, right, range) {
+                Ok(value) => return value,
+                Err(operands) => operands,
+            };
             if let Some(value) = opaque_result(op, &left, &right) {
                 return value;
             }
@@ -91,6 +94,32 @@ impl<'a> Lower<'a> {
         };
         let expr = self.exprs.binary(op, left, right);
         Val::Int(self.bounded(expr, range), Type::Int(ty))
+    }
+
+    /// Sums of pointers and integers, and differences of pointers; gives back the operands of everything else.
+    fn pointer_arithmetic(&mut self, op: Binary, left: Val, right: Val, range: Range) -> Result<Val, (Val, Val)> {
+        match (op, left, right) {
+            (Binary::Sub, Val::Int(a, Type::Pointer(of)), Val::Int(b, Type::Pointer(_))) => {
+                let signed = IntTy { bits: self.machine.long_bits(), signed: true };
+                let (a, b) = (self.exprs.cast(a, signed), self.exprs.cast(b, signed));
+                let bytes = self.exprs.binary(BinOp::Sub, a, b);
+                let Some(size) = self.size_of(&of).filter(|size| self.exprs.as_const(*size) != Some(0)) else {
+                    return Ok(self.refused(format!("difference of pointers to a {}", of.describe()), range));
+                };
+                let size = self.exprs.cast(size, signed);
+                let expr = self.exprs.binary(BinOp::Div, bytes, size);
+                Ok(Val::Int(self.bounded(expr, range), Type::Int(signed)))
+            }
+            (Binary::Add | Binary::Sub, Val::Int(base, Type::Pointer(of)), index @ Val::Int(..)) => {
+                let addr = self.element(base, index, &of, op == Binary::Sub, range);
+                Ok(Val::Int(addr, Type::Pointer(of)))
+            }
+            (Binary::Add, index @ Val::Int(..), Val::Int(base, Type::Pointer(of))) => {
+                let addr = self.element(base, index, &of, false, range);
+                Ok(Val::Int(addr, Type::Pointer(of)))
+            }
+            (_, left, right) => Err((left, right)),
+        }
     }
 
     /// `left && right` or `left || right` as a value.
@@ -184,11 +213,25 @@ impl<'a> Lower<'a> {
             let expr = self.join((yes_end, a), (no_end, b), &ty, range);
             return Val::Int(expr, ty);
         }
+        if let (Val::Aggregate(a, ty), Val::Aggregate(b, other)) = (&yes_value, &no_value)
+            && ty == other
+        {
+            let place = self.temporary_place(ty);
+            self.cur = yes_end;
+            self.copy(&place, a, ty, range);
+            let yes_end = std::mem::replace(&mut self.cur, no_end);
+            self.copy(&place, b, ty, range);
+            self.edge(yes_end, self.cur, Op::Skip, range);
+            return Val::Aggregate(place, ty.clone());
+        }
         let after = self.fresh();
         self.edge(yes_end, after, Op::Skip, range);
         self.edge(no_end, after, Op::Skip, range);
         self.cur = after;
         match (yes_value, no_value) {
+            (Val::Aggregate(..), _) | (_, Val::Aggregate(..)) => {
+                self.refused("conditional expression of different structures".into(), range)
+            }
             (Val::Void, _) | (_, Val::Void) => Val::Void,
             (Val::Opaque(a, _), Val::Opaque(b, other)) if b.is_float() && !a.is_float() => Val::Opaque(b, other),
             (Val::Opaque(a, why), _) | (_, Val::Opaque(a, why)) => Val::Opaque(a, why),
@@ -217,7 +260,7 @@ impl<'a> Lower<'a> {
     fn common_type(&self, yes: &Val, no: &Val) -> Option<Type> {
         let ty = |value: &Val| match value {
             Val::Int(_, ty) | Val::Opaque(ty, _) => Some(ty.decayed()),
-            Val::Void => None,
+            Val::Aggregate(..) | Val::Void => None,
         };
         let (a, b) = (ty(yes)?, ty(no)?);
         let null = |value: &Val| matches!(value, Val::Int(expr, _) if self.exprs.as_const(*expr) == Some(0));
@@ -248,7 +291,7 @@ impl Val {
 fn opaque_result(op: Binary, left: &Val, right: &Val) -> Option<Val> {
     let comparison = matches!(op, Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge | Binary::Eq | Binary::Ne);
     let ty = |value: &Val| match value {
-        Val::Int(_, ty) | Val::Opaque(ty, _) => ty.clone(),
+        Val::Int(_, ty) | Val::Aggregate(_, ty) | Val::Opaque(ty, _) => ty.clone(),
         Val::Void => Type::Void,
     };
     let (l, r) = (ty(left), ty(right));
@@ -271,10 +314,10 @@ fn opaque_result(op: Binary, left: &Val, right: &Val) -> Option<Val> {
 fn pointer(ty: Type, value: &Val) -> Val {
     let why = match value {
         Val::Opaque(_, why) => why.clone(),
-        Val::Int(..) | Val::Void => "pointer".into(),
+        Val::Int(..) | Val::Aggregate(..) | Val::Void => "pointer".into(),
     };
     match ty {
-        Type::Array(element, _) => Val::Opaque(Type::Pointer(element), why),
+        Type::Array(element, _) | Type::Vla(element, _) => Val::Opaque(Type::Pointer(element), why),
         other => Val::Opaque(other, why),
     }
 }

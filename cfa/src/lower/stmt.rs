@@ -7,7 +7,8 @@ use crate::ir::{CmpOp, ExprKind, HavocOrigin, Op};
 use crate::prepass::Refusal;
 use crate::types::Type;
 
-use super::{Label, Lower, Scope, Switch};
+use super::place::Place;
+use super::{Label, Lower, Scope, Switch, Val};
 
 impl<'a> Lower<'a> {
     /// A statement within an expression, where errors of the text cannot be returned: they become unsupported edges.
@@ -225,12 +226,27 @@ impl<'a> Lower<'a> {
                 let value = self.convert_int(value, &ty, range);
                 self.store(var, value, range);
             }
-            (Some(value), None) => self.discard(value),
+            (Some(value), None) => self.return_record(value, range),
             (None, Some(var)) => self.emit(Op::Havoc { var, origin: HavocOrigin::Uninitialised }, range),
             (None, None) => {}
         }
         let exit = self.cx.exit;
         self.jump(exit, range);
+    }
+
+    /// A returned structure goes to the variables that pass its parts.
+    fn return_record(&mut self, value: ExprRef, range: Range) {
+        let parts = self.signatures[self.cx.func.index()].ret_parts.clone();
+        let ty = self.cx.ret.clone();
+        if !matches!(ty, Type::Record(_)) {
+            return self.discard(value);
+        }
+        match (self.value(value), parts) {
+            (Val::Aggregate(from, from_ty), Some(parts)) if from_ty == ty => {
+                self.copy(&Place::Vars(parts, 0), &from, &ty, range);
+            }
+            _ => self.unsupported("return of a large structure", range),
+        }
     }
 
     fn label(&mut self, name: &'a str) -> NodeId {

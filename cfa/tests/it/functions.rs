@@ -21,39 +21,44 @@ fn calls() {
               n2 -> n3: skip
             q(): n4 .. n5
               n4 -> n5: q::__ret = 1.0
-            r(): n6 .. n7
+            r(r::p): n6 .. n7
               n6 -> n7: r::__ret = 1
             w(w::a): n8 .. n9
               n8 -> n9: w::__ret = w::a
-            main(): n10 .. n27
+            main(): n10 .. n32
               n10: call f
-              n10 -> n11: main::x = call f(16960, 44)
-              n11 -> n12: main::y = ?
-              n12: call f
-              n12 -> n13: main::__tmp1 = call f((int16_t)main::x, (uint8_t)main::y)
-              n13: call f
-              n13 -> n14: main::x = call f((int16_t)main::x, (uint8_t)main::__tmp1)
-              n14: call f
-              n14 -> n15: call f(1, 2)
-              n15: call g
-              n15 -> n16: call g(1, 1073741824, 3)
-              n16 -> n17: main::__tmp2 = main::x
-              n17 -> n18: main::x = main::x + 1
-              n18: call h
-              n18 -> n19: main::x = h()
-              n19: call q
-              n19 -> n20: call q()
-              n20: call r
-              n20 -> n21: call r()
-              n21: call r
-              n21 -> n22: call r()
-              n22 -> n23: main::__tmp4 = main::y
-              n23 -> n24: main::y = main::y + 1
-              n24: call f
-              n24 -> n25: call f(1, 2)
-              n25 -> n26: unsupported: call of 'f' with too few arguments
-              n26: call w
-              n26 -> n27: main::__ret = call w(1)
+              n10 -> n11: main::__tmp1 = call f(16960, 44)
+              n11 -> n12: *(int *)536870912 = main::__tmp1
+              n12 -> n13: main::y = ?
+              n13 -> n14: main::__tmp2 = *(int *)536870912
+              n14 -> n15: main::__tmp3 = *(int *)536870912
+              n15: call f
+              n15 -> n16: main::__tmp4 = call f((int16_t)main::__tmp3, (uint8_t)main::y)
+              n16: call f
+              n16 -> n17: main::__tmp5 = call f((int16_t)main::__tmp2, (uint8_t)main::__tmp4)
+              n17 -> n18: *(int *)536870912 = main::__tmp5
+              n18: call f
+              n18 -> n19: call f(1, 2)
+              n19: call g
+              n19 -> n20: call g(1, 1073741824, 3)
+              n20 -> n21: main::__tmp6 = *(int *)536870912
+              n21 -> n22: *(int *)536870912 = main::__tmp6 + 1
+              n22: call h
+              n22 -> n23: main::__tmp7 = h()
+              n23 -> n24: *(int *)536870912 = main::__tmp7
+              n24: call q
+              n24 -> n25: call q()
+              n25: call r
+              n25 -> n26: call r(0)
+              n26: call r
+              n26 -> n27: call r(536870912)
+              n27 -> n28: main::__tmp8 = main::y
+              n28 -> n29: main::y = main::y + 1
+              n29: call f
+              n29 -> n30: call f(1, 2)
+              n30 -> n31: unsupported: call of 'f' with too few arguments
+              n31: call w
+              n31 -> n32: main::__ret = call w(1)
         "#]],
     );
 }
@@ -162,68 +167,92 @@ fn unsupported_constructs() {
             entry n2
             f(f::x): n0 .. n1
               n0 -> n1: f::__ret = f::x
-            main(): n4 .. n48
-              n2 -> n3: v = 0.0
-              n3 -> n4: p = 0
-              n4 -> n5: main::x = 1
-              n5 -> n6: main::w = mulf32(v, 2.0)
-              n6 -> n7: main::w = tof32(main::x)
-              n7 -> n8: main::w = addf32(main::w, 1.0)
-              n8 -> n9: unsupported: address of 'x'
-              n9 -> n10: p = main::__tmp1
-              n10 -> n11: unsupported: array 'a'
-              n11 -> n12: p = main::__tmp2
-              n12 -> n13: [main::x == 1]
-              n12 -> n14: [main::x != 1]
-              n13 -> n14: main::x = (int)fromf32(v)
-              n14 -> n15: [main::x == 2]
-              n14 -> n17: [main::x != 2]
-              n15 -> n16: unsupported: array 'a'
-              n16 -> n17: main::x = main::__tmp4
-              n17 -> n18: [main::x == 3]
-              n17 -> n22: [main::x != 3]
-              n18 -> n19: main::__tmp5 = main::x
-              n19 -> n20: main::x = main::x + 1
-              n20: call f
-              n20 -> n21: main::__tmp6 = call f(2)
-              n21 -> n22: unsupported: array 'a'
-              n22 -> n23: [main::x == 4]
-              n22 -> n24: [main::x != 4]
-              n23 -> n24: unsupported: pointer dereference
-              n24 -> n25: [main::x == 5]
-              n24 -> n26: [main::x != 5]
-              n25 -> n26: unsupported: structure or union 's'
-              n26 -> n27: [main::x == 6]
-              n26 -> n29: [main::x != 6]
-              n27 -> n28: unsupported: structure or union 's'
-              n28 -> n29: main::x = main::__tmp8
-              n29 -> n30: [main::x == 7]
-              n29 -> n31: [main::x != 7]
-              n30 -> n31: main::x = p != 0
-              n31 -> n32: [main::x == 8]
-              n31 -> n34: [main::x != 8]
-              n32 -> n33: unsupported: call through a pointer
-              n33 -> n34: main::x = main::__tmp9
-              n34 -> n35: [main::x == 9]
-              n34 -> n37: [main::x != 9]
-              n35: call malloc
-              n35 -> n36: unsupported: call of 'malloc', which has no body
-              n36 -> n37: p = main::__tmp10
-              n37 -> n38: [ltf32(1.0, v)]
-              n37 -> n39: [!ltf32(1.0, v)]
-              n38 -> n39: main::x = 1
-              n39 -> n40: [main::x == 10]
-              n39 -> n42: [main::x != 10]
-              n40 -> n41: unsupported: call through 'fp'
-              n41 -> n42: main::x = main::__tmp11
-              n42 -> n43: [main::x == 11]
-              n42 -> n45: [main::x != 11]
-              n43 -> n44: unsupported: the undeclared identifier 'undeclared'
-              n44 -> n45: main::x = main::__tmp12
-              n45 -> n46: [main::x == 12]
-              n45 -> n47: [main::x != 12]
-              n46 -> n47: main::x = 7
-              n47 -> n48: main::__ret = main::x
+            main(): n11 .. n72
+              n2 -> n3: memset(536870912, 0, 12)
+              n3 -> n4: v = 0.0
+              n4 -> n5: s.i = 0
+              n5 -> n6: p = 0
+              n6 -> n7: fp = 0
+              n7 -> n8: *(int8_t *)536871008 = 97
+              n8 -> n9: *(int8_t *)536871009 = 0
+              n9 -> n10: *(int8_t *)536871040 = 120
+              n10 -> n11: *(int8_t *)536871041 = 0
+              n11 -> n12: *(int *)536870944 = 1
+              n12 -> n13: main::w = mulf32(v, 2.0)
+              n13 -> n14: main::__tmp1 = *(int *)536870944
+              n14 -> n15: main::w = tof32(main::__tmp1)
+              n15 -> n16: main::w = addf32(main::w, 1.0)
+              n16 -> n17: *(int *)536870976 = 1
+              n17 -> n18: *(int *)536870980 = 2
+              n18 -> n19: p = 536870944
+              n19 -> n20: p = 536870916
+              n20 -> n21: s.i = s.i
+              n21 -> n22: main::t = 536871008
+              n22 -> n23: main::__tmp2 = *(int *)536870944
+              n23 -> n24: [main::__tmp2 == 1]
+              n23 -> n25: [main::__tmp2 != 1]
+              n24 -> n25: *(int *)536870944 = (int)fromf32(v)
+              n25 -> n26: main::__tmp3 = *(int *)536870944
+              n26 -> n27: [main::__tmp3 == 2]
+              n26 -> n29: [main::__tmp3 != 2]
+              n27 -> n28: main::__tmp4 = *(int *)536870916
+              n28 -> n29: *(int *)536870944 = main::__tmp4
+              n29 -> n30: main::__tmp5 = *(int *)536870944
+              n30 -> n31: [main::__tmp5 == 3]
+              n30 -> n35: [main::__tmp5 != 3]
+              n31 -> n32: main::__tmp6 = *(int *)536870944
+              n32 -> n33: *(int *)536870944 = main::__tmp6 + 1
+              n33: call f
+              n33 -> n34: main::__tmp7 = call f(2)
+              n34 -> n35: *(int *)(536870912 + (unsigned)main::__tmp6 * 4) = main::__tmp7
+              n35 -> n36: main::__tmp8 = *(int *)536870944
+              n36 -> n37: [main::__tmp8 == 4]
+              n36 -> n38: [main::__tmp8 != 4]
+              n37 -> n38: *(int *)p = 1
+              n38 -> n39: main::__tmp9 = *(int *)536870944
+              n39 -> n40: [main::__tmp9 == 5]
+              n39 -> n41: [main::__tmp9 != 5]
+              n40 -> n41: s.i = s.i + 1
+              n41 -> n42: main::__tmp10 = *(int *)536870944
+              n42 -> n43: [main::__tmp10 == 6]
+              n42 -> n44: [main::__tmp10 != 6]
+              n43 -> n44: *(int *)536870944 = s.i
+              n44 -> n45: main::__tmp11 = *(int *)536870944
+              n45 -> n46: [main::__tmp11 == 7]
+              n45 -> n47: [main::__tmp11 != 7]
+              n46 -> n47: *(int *)536870944 = p != 0
+              n47 -> n48: main::__tmp12 = *(int *)536870944
+              n48 -> n49: [main::__tmp12 == 8]
+              n48 -> n52: [main::__tmp12 != 8]
+              n49 -> n50: main::__tmp13 = fp
+              n50 -> n51: unsupported: call through a pointer to no function of its type
+              n51 -> n52: *(int *)536870944 = main::__tmp14
+              n52 -> n53: main::__tmp15 = *(int *)536870944
+              n53 -> n54: [main::__tmp15 == 9]
+              n53 -> n55: [main::__tmp15 != 9]
+              n54: call malloc
+              n54 -> n55: p = malloc(4)
+              n55 -> n56: [ltf32(1.0, v)]
+              n55 -> n57: [!ltf32(1.0, v)]
+              n56 -> n57: *(int *)536870944 = 1
+              n57 -> n58: main::__tmp16 = *(int *)536870944
+              n58 -> n59: [main::__tmp16 == 10]
+              n58 -> n62: [main::__tmp16 != 10]
+              n59 -> n60: main::__tmp17 = fp
+              n60 -> n61: unsupported: call through a pointer to no function of its type
+              n61 -> n62: *(int *)536870944 = main::__tmp18
+              n62 -> n63: main::__tmp19 = *(int *)536870944
+              n63 -> n64: [main::__tmp19 == 11]
+              n63 -> n66: [main::__tmp19 != 11]
+              n64 -> n65: unsupported: the undeclared identifier 'undeclared'
+              n65 -> n66: *(int *)536870944 = main::__tmp20
+              n66 -> n67: main::__tmp21 = *(int *)536870944
+              n67 -> n68: [main::__tmp21 == 12]
+              n67 -> n69: [main::__tmp21 != 12]
+              n68 -> n69: *(int *)536870944 = 7
+              n69 -> n70: main::__tmp22 = *(int *)536870916
+              n70 -> n71: main::__tmp23 = *(int *)p
+              n71 -> n72: main::__ret = *(int *)536870944
         "#]],
     );
 }
@@ -234,11 +263,15 @@ fn dead_code_goes_away() {
         "void unused(void) { int a[2]; a[0] = 1; }
          int main(void) { return 0; int a; a = 1; L: goto L; }",
         expect![[r#"
-            entry n2
-            unused(): n0 .. n1
-              n0 -> n1: unsupported: array 'a'
-            main(): n2 .. n3
-              n2 -> n3: main::__ret = 0
+            entry n6
+            unused(): n0 .. n5
+              n0 -> n1: unused::__tmp1 = ?
+              n1 -> n2: *(int *)536870912 = unused::__tmp1
+              n2 -> n3: unused::__tmp2 = ?
+              n3 -> n4: *(int *)536870916 = unused::__tmp2
+              n4 -> n5: *(int *)536870912 = 1
+            main(): n6 .. n7
+              n6 -> n7: main::__ret = 0
         "#]],
     );
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Pointers as integers: what they are copied, compared and converted to, what stays unsupported, and what goes away.
+//! Pointers as integers: what they are copied, compared and converted to, and what lies at addresses.
 
 use expect_test::{Expect, expect};
 
@@ -137,13 +137,13 @@ fn inputs_and_results() {
               n0: call __VERIFIER_nondet_pointer
               n0 -> n1: f::__ret = __VERIFIER_nondet_pointer()
             g(): n2 .. n3
-              n2 -> n3: skip
+              n2 -> n3: g::__ret = 0
             h(h::x): n4 .. n7
               n4 -> n5: [h::x != 0]
               n4 -> n6: [h::x == 0]
               n5 -> n7: h::__ret = (unsigned)h::x
               n6 -> n7: h::__ret = ?
-            main(): n8 .. n15
+            main(): n8 .. n16
               n8: call f
               n8 -> n9: main::p = call f()
               n9: call h
@@ -151,18 +151,19 @@ fn inputs_and_results() {
               n10: call g
               n10 -> n11: call g()
               n11: call __VERIFIER_nondet_pointer
-              n11 -> n12: [main::p == main::q]
-              n11 -> n13: [main::p != main::q]
-              n12: call abort
-              n13: call h
-              n13 -> n14: main::__tmp2 = call h(1)
-              n14 -> n15: main::__ret = main::__tmp2 == 0
+              n11 -> n12: main::__tmp1 = __VERIFIER_nondet_pointer()
+              n12 -> n13: [main::p == main::q]
+              n12 -> n14: [main::p != main::q]
+              n13: call abort
+              n14: call h
+              n14 -> n15: main::__tmp2 = call h(1)
+              n15 -> n16: main::__ret = main::__tmp2 == 0
         "#]],
     );
 }
 
 #[test]
-fn values_that_are_not_supported() {
+fn addresses() {
     check(
         "int x, a[2]; char *s = \"s\"; int *u = &x; int *f(int *p, char *t, int *v) { return v ? p : 0; } int g(char *t) { return t != 0; }
          struct { int *m; } r; int main(void) { int *p = &x, *q, *w = a; q = p; q++; p = q + 1; p = r.m; f(p, \"t\", 0); f(0, 0, q);
@@ -170,101 +171,119 @@ fn values_that_are_not_supported() {
            x = (x ? w : a) == q; w += 1; return x; }",
         expect![[r#"
             entry n4
-            f(): n0 .. n1
-              n0 -> n1: skip
+            f(f::p, f::t, f::v): n0 .. n1
+              n0 -> n1: f::__ret = f::v ? f::p : 0
             g(g::t): n2 .. n3
               n2 -> n3: g::__ret = g::t != 0
-            main(): n7 .. n50
-              n4 -> n5: x = 0
-              n5 -> n6: unsupported: string literal
-              n6 -> n7: unsupported: address of 'x'
-              n7 -> n8: unsupported: address of 'x'
-              n8 -> n9: main::p = main::__tmp1
-              n9 -> n10: main::q = ?
-              n10 -> n11: unsupported: array 'a'
-              n11 -> n12: main::w = main::__tmp2
-              n12 -> n13: main::q = main::p
-              n13 -> n14: unsupported: pointer 'q'
-              n14 -> n15: main::q = main::__tmp3
-              n15 -> n16: unsupported: pointer 'q'
-              n16 -> n17: main::p = main::__tmp4
-              n17 -> n18: unsupported: structure or union 'r'
-              n18 -> n19: main::p = main::__tmp5
-              n19: call f
-              n19 -> n20: call f()
-              n20: call f
-              n20 -> n21: call f()
-              n21 -> n22: [s != 0]
-              n21 -> n23: [s == 0]
-              n22 -> n23: x = 1
-              n23 -> n24: [u == main::w]
-              n23 -> n25: [u != main::w]
-              n24 -> n25: x = 2
-              n25 -> n26: unsupported: string literal
-              n26: call g
-              n26 -> n27: call g(main::__tmp7)
-              n27 -> n28: unsupported: pointer dereference
-              n28 -> n29: main::p = main::__tmp8
-              n29 -> n30: unsupported: pointer 'p'
-              n30 -> n31: unsupported: pointer 'q'
-              n31 -> n32: x = main::__tmp9 - main::__tmp10
-              n32 -> n33: unsupported: address of 'x'
-              n33 -> n34: x = (unsigned)main::__tmp11 == main::w
-              n34 -> n35: unsupported: pointer dereference
-              n35 -> n36: x = main::__tmp12
-              n36 -> n37: unsupported: pointer 'w'
-              n37 -> n38: x = main::__tmp13
+            main(): n13 .. n46
+              n4 -> n5: memset(536870944, 0, 8)
+              n5 -> n6: *(int *)536870912 = 0
+              n6 -> n7: s = 536870976
+              n7 -> n8: u = 536870912
+              n8 -> n9: r.m = 0
+              n9 -> n10: *(int8_t *)536870976 = 115
+              n10 -> n11: *(int8_t *)536870977 = 0
+              n11 -> n12: *(int8_t *)536871040 = 116
+              n12 -> n13: *(int8_t *)536871041 = 0
+              n13 -> n14: *(unsigned *)536871008 = 536870912
+              n14 -> n15: main::q = ?
+              n15 -> n16: main::w = 536870944
+              n16 -> n17: main::q = *(unsigned *)536871008
+              n17 -> n18: main::q = main::q + 4
+              n18 -> n19: *(unsigned *)536871008 = main::q + 4
+              n19 -> n20: *(unsigned *)536871008 = r.m
+              n20 -> n21: main::__tmp1 = *(unsigned *)536871008
+              n21: call f
+              n21 -> n22: call f(main::__tmp1, 536871040, 0)
+              n22: call f
+              n22 -> n23: call f(0, 0, main::q)
+              n23 -> n24: [s != 0]
+              n23 -> n25: [s == 0]
+              n24 -> n25: *(int *)536870912 = 1
+              n25 -> n26: [u == main::w]
+              n25 -> n27: [u != main::w]
+              n26 -> n27: *(int *)536870912 = 2
+              n27: call g
+              n27 -> n28: call g(536871040)
+              n28 -> n29: main::__tmp2 = *(unsigned *)536871008
+              n29 -> n30: *(unsigned *)536871008 = main::__tmp2
+              n30 -> n31: main::__tmp3 = *(unsigned *)536871008
+              n31 -> n32: *(int *)536870912 = ((int)main::__tmp3 - (int)main::q) / 4
+              n32 -> n33: *(int *)536870912 = main::w == 536870912
+              n33 -> n34: main::__tmp4 = *(int *)main::w
+              n34 -> n35: *(int *)536870912 = main::__tmp4
+              n35 -> n36: main::__tmp5 = *(int *)(main::w + 4)
+              n36 -> n37: *(int *)536870912 = main::__tmp5
+              n37 -> n38: main::__tmp6 = *(unsigned *)536871008
               n38 -> n39: unsupported: the member 'm'
-              n39 -> n40: x = main::__tmp14
-              n40 -> n41: unsupported: address of 'x'
-              n41 -> n42: x = main::__tmp15
-              n42 -> n43: [x != 0]
-              n42 -> n44: [x == 0]
-              n43 -> n46: main::__tmp17 = main::w
-              n44 -> n45: unsupported: array 'a'
-              n45 -> n46: main::__tmp17 = main::__tmp16
-              n46 -> n47: x = main::__tmp17 == main::q
-              n47 -> n48: unsupported: pointer 'w'
-              n48 -> n49: main::w = main::__tmp18
-              n49 -> n50: main::__ret = x
+              n39 -> n40: unsupported: member
+              n40 -> n41: *(int *)536870912 = main::__tmp7
+              n41 -> n42: *(int *)536870912 = 536870912
+              n42 -> n43: main::__tmp8 = *(int *)536870912
+              n43 -> n44: *(int *)536870912 = (main::__tmp8 ? main::w : 536870944) == main::q
+              n44 -> n45: main::w = main::w + 4
+              n45 -> n46: main::__ret = *(int *)536870912
         "#]],
     );
 }
 
 #[test]
-fn pointers_that_do_not_matter() {
+fn pointers_in_memory() {
     check(
         "int x; char *name = \"n\"; int *all[2] = { &x, 0 }; extern int *e; void dead(int *p) { if (p && name) x = 3; }
          int *id(int *p, char *unused, int n) { int *copy = p; return copy; } void twice(int *p) { if (x) twice(p); }
          int main(int argc, char **argv) { int *p = &x, *q; q = p + 1; p = q; *&q; q = id(p, \"s\", 1); char **v = argv; v++;
            q = x ? p : &x; twice(q); name = \"m\"; p = e; e = id(0, 0, 2); return 0; }",
         expect![[r#"
-            entry n9
+            entry n11
             dead(dead::p): n0 .. n3
               n0 -> n1: [dead::p != 0]
               n0 -> n3: [dead::p == 0]
               n1 -> n2: [name != 0]
               n1 -> n3: [name == 0]
-              n2 -> n3: x = 3
-            id(id::n): n4 .. n5
-              n4 -> n5: skip
-            twice(): n6 .. n8
-              n6 -> n7: [x != 0]
-              n6 -> n8: [x == 0]
-              n7: call twice
-              n7 -> n8: call twice()
-            main(main::argc): n11 .. n16
-              n9 -> n10: x = 0
-              n10 -> n11: main::argc = ?
-              n11: call id
-              n11 -> n12: call id(1)
-              n12 -> n13: [x != 0]
-              n12 -> n13: [x == 0]
-              n13: call twice
-              n13 -> n14: call twice()
-              n14: call id
-              n14 -> n15: call id(2)
-              n15 -> n16: main::__ret = 0
+              n2 -> n3: *(int *)536870912 = 3
+            id(id::p, id::unused, id::n): n4 .. n6
+              n4 -> n5: id::copy = id::p
+              n5 -> n6: id::__ret = id::copy
+            twice(twice::p): n7 .. n10
+              n7 -> n8: twice::__tmp1 = *(int *)536870912
+              n8 -> n9: [twice::__tmp1 != 0]
+              n8 -> n10: [twice::__tmp1 == 0]
+              n9: call twice
+              n9 -> n10: call twice(twice::p)
+            main(main::argc, main::argv): n24 .. n40
+              n11 -> n12: memset(536870976, 0, 8)
+              n12 -> n13: *(int *)536870912 = 0
+              n13 -> n14: name = 536870944
+              n14 -> n15: *(unsigned *)536870976 = 536870912
+              n15 -> n16: e = ?
+              n16 -> n17: *(int8_t *)536870944 = 110
+              n17 -> n18: *(int8_t *)536870945 = 0
+              n18 -> n19: *(int8_t *)536871040 = 115
+              n19 -> n20: *(int8_t *)536871041 = 0
+              n20 -> n21: *(int8_t *)536871072 = 109
+              n21 -> n22: *(int8_t *)536871073 = 0
+              n22 -> n23: main::argc = ?
+              n23 -> n24: main::argv = malloc(((unsigned)main::argc + 1) * 4)
+              n24 -> n25: main::p = 536870912
+              n25 -> n26: *(unsigned *)536871008 = main::p + 4
+              n26 -> n27: main::p = *(unsigned *)536871008
+              n27 -> n28: main::__tmp1 = *(unsigned *)536871008
+              n28: call id
+              n28 -> n29: main::__tmp2 = call id(main::p, 536871040, 1)
+              n29 -> n30: *(unsigned *)536871008 = main::__tmp2
+              n30 -> n31: main::v = main::argv
+              n31 -> n32: main::v = main::v + 4
+              n32 -> n33: main::__tmp3 = *(int *)536870912
+              n33 -> n34: *(unsigned *)536871008 = main::__tmp3 ? main::p : 536870912
+              n34 -> n35: main::__tmp4 = *(unsigned *)536871008
+              n35: call twice
+              n35 -> n36: call twice(main::__tmp4)
+              n36 -> n37: name = 536871072
+              n37 -> n38: main::p = e
+              n38: call id
+              n38 -> n39: e = call id(0, 0, 2)
+              n39 -> n40: main::__ret = 0
         "#]],
     );
 }
@@ -276,9 +295,9 @@ fn pointers_from_outside() {
         expect![[r#"
             entry n0
             main(main::argc, main::argv): n3 .. n7
-              n0 -> n1: unsupported: pointer 'e'
+              n0 -> n1: e = ?
               n1 -> n2: main::argc = ?
-              n2 -> n3: unsupported: pointer 'argv'
+              n2 -> n3: main::argv = malloc(((unsigned)main::argc + 1) * 4)
               n3 -> n4: [main::argc != 0]
               n3 -> n6: [main::argc == 0]
               n4 -> n6: [main::argv != 0]

@@ -21,7 +21,10 @@ fn result(text: &str) -> i128 {
                 values.insert(*var, value);
             }
             Op::Assume { cond, .. } if eval(*cond, &values) == 0 => edge = program.edge(program.node(node).leaving[1]),
-            Op::Assume { .. } | Op::Skip => {}
+            Op::Havoc { var, .. } => {
+                values.insert(*var, 0);
+            }
+            Op::Assume { .. } | Op::Skip | Op::Zero { .. } => {}
             op => panic!("{}", program.display_op(op)),
         }
         node = edge.dst;

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Initialisers, C11 6.7.9: braces with and without designators, left out braces, strings, and the zeros of the rest.
+
+use crate::ast::{Designator, Expr, ExprRef, InitItem, Range};
+use crate::ids::{ExprId, RegionId};
+use crate::ir::Op;
+use crate::layout::{leaves, size_align};
+use crate::literals::{string_bytes, string_size};
+use crate::types::{Type, int};
+
+use super::place::{Lvalue, Place};
+use super::{Lower, Val};
+
+/// What of an object has been filled.
+#[derive(Default)]
+struct Filled {
+    /// Ranges of bytes that have been written as wholes.
+    ranges: Vec<(u64, u64)>,
+    /// Whether the object is known to be zero, so that zeros need not be written.
+    zeroed: bool,
+}
+
+/// A part of the object that is initialised.
+#[derive(Clone)]
+struct Target {
+    lvalue: Lvalue,
+    /// In bytes from the start of the whole.
+    offset: u64,
+}
+
+/// Objects with more parts are zeroed as wholes.
+const MANY: usize = 16;
+
+impl<'a> Lower<'a> {
+    /// Gives an object the value of its initialiser, and zeros where that says nothing. A static object in memory is
+    /// zeroed as a whole first.
+    pub(super) fn initialise(&mut self, place: &Place, ty: &Type, init: ExprRef, is_static: bool, range: Range) {
+        let target = Target { lvalue: Lvalue::new(place.clone(), ty.clone()), offset: 0 };
+        let parts = leaves(ty, &self.records, self.machine, MANY);
+        if let Place::Memory(addr) = place
+            && (parts.is_none() || (is_static && !matches!(ty.storage(self.machine), Some(_))))
+        {
+            self.zero(*addr, ty, range);
+            self.fill(&target, init, &mut Filled { ranges: Vec::new(), zeroed: true });
+            return;
+        }
+        // The zeros come first, but which ones are needed is known only afterwards.
+        let before = self.cur;
+        let start = self.fresh();
+        self.cur = start;
+        let mut filled = Filled::default();
+        self.fill(&target, init, &mut filled);
+        let end = std::mem::replace(&mut self.cur, before);
+        for part in parts.unwrap_or_default() {
+            let (from, to) = (part.offset, part.offset + u64::from(part.ty.bits / 8));
+            if !filled.ranges.iter().any(|(start, end)| *start <= from && to <= *end) {
+                let zero = self.exprs.constant(part.ty, 0);
+                let place = self.behind(place, part.offset);
+                self.put(&place, zero, range);
+            }
+        }
+        if end == start {
+            return;
+        }
+        self.flow_to(start, range);
+        self.cur = end;
+    }
+
+    /// Zeros an object in memory.
+    pub(super) fn zero(&mut self, addr: ExprId, ty: &Type, range: Range) {
+        match self.size_of(ty) {
+            Some(size) => self.emit(Op::Zero { addr, size, region: RegionId::new(0) }, range),
+            None => self.unsupported(format!("size of a {}", ty.describe()), range),
+        }
+    }
+
+    fn fill(&mut self, target: &Target, init: ExprRef, filled: &mut Filled) {
+        let range = self.expr_range(init);
+        let ty = target.lvalue.ty.clone();
+        match (&ty, self.ast().expr(init)) {
+            (Type::Array(element, length), Expr::Str(text)) if is_char(element) => {
+                self.fill_string(target, element, *length, text, filled, range);
+            }
+            (Type::Array(..) | Type::Record(_), Expr::Init(items)) => {
+                if let ([item], Type::Array(element, _)) = (items.as_slice(), &ty)
+                    && item.path.is_empty()
+                    && is_char(element)
+                    && matches!(self.ast().expr(item.value), Expr::Str(_))
+                {
+                    return self.fill(target, item.value, filled);
+                }
+                let mut at = 0;
+                self.fill_parts(target, items, &mut at, true, filled, range);
+            }
+            (Type::Record(_), _) => match self.value(init) {
+                Val::Aggregate(from, from_ty) if from_ty == ty => {
+                    self.copy(&target.lvalue.place, &from, &ty, range);
+                    self.note(target, filled);
+                }
+                _ => self.unsupported("initialiser of another type", range),
+            },
+            (Type::Array(..), _) => self.unsupported("initialiser of an array", range),
+            (_, Expr::Init(items)) => match items.first() {
+                Some(item) => self.fill(target, item.value, filled),
+                None => {
+                    let storage = ty.storage(self.machine);
+                    if let Some(storage) = storage {
+                        let zero = self.exprs.constant(storage, 0);
+                        self.fill_scalar(target, zero, filled, range);
+                    }
+                }
+            },
+            _ => {
+                let value = self.value(init);
+                if ty.storage(self.machine).is_none() {
+                    // Nobody can read it either.
+                    return;
+                }
+                let value = self.convert_int(value, &ty, range);
+                self.fill_scalar(target, value, filled, range);
+            }
+        }
+    }
+
+    fn fill_scalar(&mut self, target: &Target, value: ExprId, filled: &mut Filled, range: Range) {
+        if filled.zeroed && self.exprs.as_const(value) == Some(0) {
+            return;
+        }
+        self.write(&target.lvalue, value, range);
+        if target.lvalue.bits.is_none() {
+            self.note(target, filled);
+        }
+    }
+
+    fn note(&self, target: &Target, filled: &mut Filled) {
+        if let Some((size, _)) = size_align(&target.lvalue.ty, &self.records, self.machine) {
+            filled.ranges.push((target.offset, target.offset + size));
+        }
+    }
+
+    fn fill_string(
+        &mut self,
+        target: &Target,
+        element: &Type,
+        length: Option<u64>,
+        text: &str,
+        filled: &mut Filled,
+        range: Range,
+    ) {
+        let Some(mut bytes) = string_bytes(text) else {
+            return self.unsupported("string literal with wide characters", range);
+        };
+        bytes.push(0);
+        bytes.truncate(usize::try_from(length.unwrap_or(u64::MAX)).unwrap_or(usize::MAX));
+        let storage = element.storage(self.machine).expect("characters are integers");
+        for (at, byte) in (0u64..).zip(bytes) {
+            let part = self.element_of(target, element, at);
+            let value = self.exprs.constant(storage, i128::from(byte));
+            self.fill_scalar(&part, value, filled, range);
+        }
+    }
+
+    fn element_of(&mut self, target: &Target, element: &Type, at: u64) -> Target {
+        let size = size_align(element, &self.records, self.machine).map_or(0, |(size, _)| size);
+        let place = self.behind(&target.lvalue.place, at * size);
+        Target { lvalue: Lvalue::new(place, element.clone()), offset: target.offset + at * size }
+    }
+
+    fn member_target(&mut self, target: &Target, index: usize, member: usize) -> Target {
+        let known = self.records[index].layout.is_some();
+        let found = &self.records[index].members.as_ref().expect("a complete type")[member];
+        let (bit, ty, width) = (found.bit, found.ty.clone(), found.width);
+        let lvalue = self.part(&target.lvalue.place, bit, ty, width, known);
+        Target { lvalue, offset: target.offset + bit / 8 }
+    }
+
+    /// The parts of an array, structure or union that initialisers are for, one after the other. `braced` says whether the
+    /// list is that of this object, whose designators are meant then.
+    fn fill_parts(
+        &mut self,
+        target: &Target,
+        items: &'a [InitItem<'a>],
+        at: &mut usize,
+        braced: bool,
+        filled: &mut Filled,
+        range: Range,
+    ) {
+        let mut position = 0usize;
+        while let Some(item) = items.get(*at) {
+            if !item.path.is_empty() {
+                if !braced {
+                    return;
+                }
+                let Some((part, next)) = self.designated(target, &item.path, range) else {
+                    *at += 1;
+                    continue;
+                };
+                let nested = item.path.len() > 1;
+                if nested && items.get(*at + 1).is_some_and(|item| item.path.is_empty()) {
+                    self.unsupported("initialiser that goes on behind a nested designator", range);
+                }
+                for part in part {
+                    self.fill(&part, item.value, filled);
+                }
+                position = next;
+                *at += 1;
+                continue;
+            }
+            let Some(part) = self.next_part(target, &mut position) else {
+                // More initialisers than parts: an error in C for braces, the next object's otherwise.
+                if braced {
+                    *at = items.len();
+                }
+                return;
+            };
+            if self.takes_whole(&part.lvalue.ty, item.value) {
+                self.fill(&part, item.value, filled);
+                *at += 1;
+            } else {
+                let before = *at;
+                self.fill_parts(&part, items, at, false, filled, range);
+                if *at == before {
+                    // A part without parts.
+                    *at += 1;
+                }
+            }
+        }
+    }
+
+    /// Whether an initialiser is for an object as a whole, not for its first part.
+    fn takes_whole(&mut self, ty: &Type, value: ExprRef) -> bool {
+        match (ty, self.ast().expr(value)) {
+            (_, Expr::Init(_)) => true,
+            (Type::Array(element, _), Expr::Str(_)) => is_char(element),
+            (Type::Array(..), _) => false,
+            (Type::Record(_), _) => self.type_of(value) == *ty,
+            _ => true,
+        }
+    }
+
+    fn next_part(&mut self, target: &Target, position: &mut usize) -> Option<Target> {
+        match &target.lvalue.ty {
+            Type::Array(element, length) => {
+                let at = *position as u64;
+                *position += 1;
+                let element = element.clone();
+                length.is_none_or(|length| at < length).then(|| self.element_of(target, &element, at))
+            }
+            Type::Record(index) => {
+                let index = *index;
+                let record = &self.records[index];
+                let members = record.members.as_ref()?;
+                if record.union && *position > 0 {
+                    return None;
+                }
+                // Unnamed bit-fields are not initialised.
+                let skipped = members[(*position).min(members.len())..]
+                    .iter()
+                    .take_while(|member| member.name.is_none() && member.width.is_some())
+                    .count();
+                let member = *position + skipped;
+                if member >= members.len() {
+                    return None;
+                }
+                *position = member + 1;
+                Some(self.member_target(target, index, member))
+            }
+            _ => None,
+        }
+    }
+
+    /// The parts that a designator names, and the position behind its first step.
+    fn designated(&mut self, target: &Target, path: &[Designator<'a>], range: Range) -> Option<(Vec<Target>, usize)> {
+        let mut parts = vec![target.clone()];
+        let mut next = 0;
+        for (step, designator) in path.iter().enumerate() {
+            let mut found = Vec::new();
+            for part in parts {
+                match (&part.lvalue.ty.clone(), designator) {
+                    (Type::Array(element, _), Designator::Index(from, to)) => {
+                        let from = self.constant_value(*from);
+                        let to = to.map_or(from, |to| self.constant_value(to));
+                        let (Some(from), Some(to)) = (from, to) else {
+                            self.unsupported("designator that is not constant", range);
+                            return None;
+                        };
+                        let (Ok(from), Ok(to)) = (u64::try_from(from), u64::try_from(to)) else { return None };
+                        if to.saturating_sub(from) > 100_000 {
+                            self.unsupported("designator of many elements", range);
+                            return None;
+                        }
+                        for at in from..=to {
+                            found.push(self.element_of(&part, element, at));
+                        }
+                        if step == 0 {
+                            next = usize::try_from(to).unwrap_or(usize::MAX - 1) + 1;
+                        }
+                    }
+                    (Type::Record(index), Designator::Field(name)) => {
+                        let members = self.records[*index].members.clone().unwrap_or_default();
+                        let direct = members.iter().position(|member| member.name.as_deref() == Some(name));
+                        match direct {
+                            Some(member) => {
+                                found.push(self.member_target(&part, *index, member));
+                                if step == 0 {
+                                    next = member + 1;
+                                }
+                            }
+                            None => {
+                                let inner = members.iter().position(|member| {
+                                    matches!(&member.ty, Type::Record(inner) if member.name.is_none()
+                                        && self.has_member(*inner, name))
+                                });
+                                let Some(inner) = inner else {
+                                    self.unsupported(format!("the member '{name}'"), range);
+                                    return None;
+                                };
+                                let outer = self.member_target(&part, *index, inner);
+                                let one = [Designator::Field(name)];
+                                let (inner_parts, _) = self.designated(&outer, &one, range)?;
+                                found.extend(inner_parts);
+                                if step == 0 {
+                                    next = inner + 1;
+                                }
+                            }
+                        }
+                    }
+                    _ => {
+                        self.unsupported("designator that does not fit", range);
+                        return None;
+                    }
+                }
+            }
+            parts = found;
+        }
+        Some((parts, next))
+    }
+
+    fn has_member(&self, record: usize, name: &str) -> bool {
+        self.records[record].members.as_deref().unwrap_or(&[]).iter().any(|member| match (&member.name, &member.ty) {
+            (Some(found), _) => found == name,
+            (None, Type::Record(inner)) => self.has_member(*inner, name),
+            _ => false,
+        })
+    }
+
+    /// An array without a length takes it from its initialiser.
+    pub(super) fn completed_by(&mut self, ty: Type, init: Option<ExprRef>) -> Type {
+        let (Type::Array(element, None), Some(init)) = (&ty, init) else { return ty };
+        let length = match self.ast().expr(init) {
+            Expr::Str(text) if is_char(element) => string_size(text),
+            Expr::Init(items) => match items.as_slice() {
+                [only] if is_char(element) && matches!(self.ast().expr(only.value), Expr::Str(_)) => {
+                    match self.ast().expr(only.value) {
+                        Expr::Str(text) => string_size(text),
+                        _ => None,
+                    }
+                }
+                items => self.count_elements(element, items),
+            },
+            _ => None,
+        };
+        Type::Array(element.clone(), length)
+    }
+
+    fn count_elements(&mut self, element: &Type, items: &'a [InitItem<'a>]) -> Option<u64> {
+        let (mut at, mut position, mut length) = (0, 0u64, 0u64);
+        while let Some(item) = items.get(at) {
+            if let Some(Designator::Index(from, to)) = item.path.first() {
+                position = u64::try_from(self.constant_value(to.unwrap_or(*from))?).ok()?;
+            }
+            at += if !item.path.is_empty() || self.takes_whole(element, item.value) {
+                1
+            } else {
+                let parts = self.initialisers_for(element)?;
+                let rest = &items[at..];
+                // Braces within, or strings, would need the full walk.
+                let plain = rest.iter().take(parts).all(|item| {
+                    item.path.is_empty() && !matches!(self.ast().expr(item.value), Expr::Init(_) | Expr::Str(_))
+                });
+                if !plain {
+                    return None;
+                }
+                parts
+            };
+            position += 1;
+            length = length.max(position);
+        }
+        Some(length)
+    }
+
+    /// The number of initialisers that a type takes without braces.
+    fn initialisers_for(&self, ty: &Type) -> Option<usize> {
+        match ty {
+            Type::Array(element, Some(length)) => {
+                self.initialisers_for(element)?.checked_mul(usize::try_from(*length).ok()?)
+            }
+            Type::Record(index) => {
+                let record = &self.records[*index];
+                let mut members = record.members.as_ref()?.iter().filter(|m| m.name.is_some() || m.width.is_none());
+                if record.union {
+                    return self.initialisers_for(&members.next()?.ty);
+                }
+                members.map(|member| self.initialisers_for(&member.ty)).sum()
+            }
+            _ => Some(1),
+        }
+    }
+}
+
+fn is_char(ty: &Type) -> bool {
+    [int(8, true), int(8, false)].contains(ty)
+}
