@@ -38,7 +38,7 @@ impl<'a> Lower<'a> {
         let target = Target { lvalue: Lvalue::new(place.clone(), ty.clone()), offset: 0 };
         let parts = leaves(ty, &self.records, self.machine, MANY);
         if let Place::Memory(addr) = place
-            && (parts.is_none() || (is_static && !matches!(ty.storage(self.machine), Some(_))))
+            && (parts.is_none() || (is_static && ty.storage(self.machine).is_none()))
         {
             self.zero(*addr, ty, range);
             self.fill(&target, init, &mut Filled { ranges: Vec::new(), zeroed: true });
