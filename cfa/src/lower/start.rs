@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What happens before the entry function: initialisation of objects with static storage, and the arguments.
+
+use crate::ids::{FuncId, NodeId, RegionId};
+use crate::ir::{AllocKind, BinOp, HavocOrigin, IntTy, Op, Span};
+use crate::types::Type;
+
+use super::Lower;
+
+impl Lower<'_> {
+    /// The edges that run before the entry function: string literals, all initialisers of objects with static storage in
+    /// source order, where whatever is zeroed comes first, then arbitrary values for the parameters.
+    pub(super) fn initialisation(&mut self, main: FuncId) -> NodeId {
+        let entry = self.funcs[main.index()].body.expect("the entry function has a body").entry;
+        let (main_span, params) = (self.funcs[main.index()].span, self.funcs[main.index()].params.clone());
+        let mut ops: Vec<(Op, Span)> = Vec::new();
+        let mut inits = std::mem::take(&mut self.inits);
+        inits.sort_by_key(|init| (init.span.file, init.span.start));
+        for init in inits {
+            ops.extend(init.ops.into_iter().map(|op| (op, init.span)));
+        }
+        let (size_type, char_type) = (self.machine.size_type(), IntTy { bits: 8, signed: true });
+        for (addr, text) in std::mem::take(&mut self.memory.texts) {
+            for (at, byte) in (0..).zip(text) {
+                let addr = self.exprs.constant(size_type, i128::from(addr) + at);
+                let value = self.exprs.constant(char_type, i128::from(byte));
+                ops.push((Op::Store { addr, value, region: RegionId::new(0) }, main_span));
+            }
+        }
+        ops.sort_by_key(|(op, _)| !matches!(op, Op::Zero { .. }));
+        let mut count = None;
+        for (at, var) in params.into_iter().enumerate() {
+            let ty = self.vars[var.index()].ty;
+            let op = match (count, self.signatures[main.index()].params.get(at)) {
+                // The arguments: an array of pointers to strings that nothing is known of.
+                (Some(count), Some(Type::Pointer(_))) => {
+                    let number = self.exprs.cast(count, size_type);
+                    let one = self.exprs.constant(size_type, 1);
+                    let number = self.exprs.binary(BinOp::Add, number, one);
+                    let width = self.exprs.constant(size_type, i128::from(size_type.bits / 8));
+                    let size = self.exprs.binary(BinOp::Mul, number, width);
+                    Op::Alloc { var, size, kind: AllocKind::Heap, region: RegionId::new(0) }
+                }
+                _ => {
+                    count = Some(self.exprs.var(var, ty));
+                    Op::Havoc { var, origin: HavocOrigin::Uninitialised }
+                }
+            };
+            ops.push((op, main_span));
+        }
+        if ops.is_empty() {
+            return entry;
+        }
+        let start = self.graph.node(main, true);
+        let mut at = start;
+        let last = ops.len() - 1;
+        for (position, (op, span)) in ops.into_iter().enumerate() {
+            let to = if position == last { entry } else { self.graph.node(main, false) };
+            self.graph.edge(at, to, op, span);
+            at = to;
+        }
+        start
+    }
+}
