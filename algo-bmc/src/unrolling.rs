@@ -189,6 +189,13 @@ impl Unrolling {
         self.path(id).pc
     }
 
+    /// The calls that a state is below, the outermost first.
+    pub fn calls(&self, id: ArgId) -> Vec<EdgeId> {
+        let mut calls: Vec<EdgeId> = self.arg().state(id).get(self.callstack).calls().collect();
+        calls.reverse();
+        calls
+    }
+
     /// The number of loop heads on the way to a state, if visits are counted.
     pub fn visits(&self, id: ArgId) -> u32 {
         self.arg().state(id).get(self.bound).visits()

@@ -168,6 +168,12 @@ choice!(/** The algorithm around the exploration. */ Algorithm {
     /** Counterexample-guided abstraction refinement. */ Cegar = "CEGAR",
     /** Bounded model checking. */ Bmc = "BMC",
     /** Execution with concrete inputs. */ Execution = "EXECUTION",
+    /** k-induction. */ KInduction = "KINDUCTION",
+});
+choice!(/** Where the auxiliary invariants of k-induction come from. */ InvariantChoice {
+    /** There are none. */ Nothing = "DO_NOTHING",
+    /** A data-flow analysis over disjunctions of intervals. */ ReachedSet = "REACHED_SET",
+    /** That, and candidates from the program and from runs of it that are inductive together. */ Induction = "INDUCTION",
 });
 choice!(/** How the bound of an unrolling grows. */ Adjuster {
     /** Not at all. */ Static = "STATIC",
@@ -262,7 +268,7 @@ options! {
     "analysis.cores" cores: u32 = 0;
     /// The function where the program starts.
     "analysis.entryFunction" entry_function: String = "main".to_string();
-    /// What is run: abstraction refinement or bounded model checking.
+    /// What is run: abstraction refinement, bounded model checking, k-induction or execution.
     "analysis.algorithm" algorithm: Algorithm = Algorithm::Cegar;
     /// The order in which states are explored.
     "analysis.traversal.order" traversal: Traversal = Traversal::Dfs;
@@ -307,6 +313,9 @@ options! {
     /// Whether it is checked that no execution is longer than what was unrolled (forward condition). Without, bounded model
     /// checking proves only programs whose loops end by constants.
     "bmc.boundingAssertions" bounding_assertions: bool = true;
+    /// Where the auxiliary invariants of k-induction come from: nowhere, a data-flow analysis, or in addition candidates
+    /// that are inductive together.
+    "bmc.invariantGenerationStrategy" invariant_strategy: InvariantChoice = InvariantChoice::Induction;
     /// Whether the satisfiability of target states is checked.
     "bmc.checkTargetStates" check_targets: bool = true;
     /// Whether the atoms of interpolants become predicates, not the interpolants as a whole.

@@ -4,6 +4,7 @@
 mod bmc;
 mod cegar;
 mod execution;
+mod kind;
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -19,6 +20,7 @@ use cpa_predicate::region::Library;
 pub use bmc::BmcAnalysis;
 pub use cegar::CegarAnalysis;
 pub use execution::ExecutionAnalysis;
+pub use kind::KInductionAnalysis;
 
 /// A configured analysis of one program, whatever its algorithm is.
 pub trait Analysis {
@@ -38,6 +40,7 @@ pub fn analysis(program: Rc<Program>, targets: BTreeSet<NodeId>, config: &Config
         Algorithm::Cegar => Box::new(CegarAnalysis::new(program, targets, config)?),
         Algorithm::Bmc => Box::new(BmcAnalysis::new(program, targets, config)?),
         Algorithm::Execution => Box::new(ExecutionAnalysis::new(program, targets, config)),
+        Algorithm::KInduction => Box::new(KInductionAnalysis::new(program, targets, config)?),
     })
 }
 

@@ -136,10 +136,7 @@ impl CallstackCpa {
         };
         let name = &self.program.funcs[callee.index()].name;
         let mut entered = stack.push(call, callee, name);
-        if self.recursion {
-            return entered;
-        }
-        if callee == self.program.main || stack.frames().any(|frame| frame.func == callee) {
+        if callee == self.program.main || (!self.recursion && stack.frames().any(|frame| frame.func == callee)) {
             entered.recursion = Some((call, format!("recursion of '{name}'").into()));
         }
         entered

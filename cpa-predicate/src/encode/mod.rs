@@ -18,7 +18,7 @@ use std::rc::Rc;
 
 use cfa::Program;
 use cfa::ids::{EdgeId, ExprId, VarId};
-use cfa::ir::{Expr, ExprKind, IntTy, Op};
+use cfa::ir::{CmpOp, Expr, ExprKind, IntTy, Op};
 use cpa_core::Step;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smt::path::Stmt;
@@ -148,6 +148,17 @@ impl Encoder {
             Value::Bv { bits, .. } => ty.wrap(i128::try_from(bits).expect("machine integers have at most 64 bits")),
             Value::Int(n) => ty.wrap(n),
             Value::Array(_) => unreachable!("variables hold numbers"),
+        }
+    }
+
+    /// The solver's value that stands for a machine integer of type `ty`.
+    pub fn model_value(&self, value: i128, ty: IntTy) -> Value {
+        match self.encoding {
+            Encoding::Bitvector => {
+                let residue = value.rem_euclid(1i128 << ty.bits);
+                Value::Bv { width: ty.bits, bits: u128::try_from(residue).expect("a residue is not negative") }
+            }
+            Encoding::Integer => Value::Int(value),
         }
     }
 
@@ -322,7 +333,16 @@ impl Encoder {
         self.program.exprs.get(expr).clone()
     }
 
-    fn constant(&self, terms: &mut Terms, value: i128, ty: IntTy) -> TermId {
+    /// The comparison of two values of type `ty`.
+    pub fn compare(&self, terms: &mut Terms, op: CmpOp, ty: IntTy, left: TermId, right: TermId) -> TermId {
+        match self.encoding {
+            Encoding::Bitvector => bitvector::compare(terms, op, ty.signed, left, right),
+            Encoding::Integer => integer::compare(terms, op, left, right),
+        }
+    }
+
+    /// A value of type `ty`.
+    pub fn constant(&self, terms: &mut Terms, value: i128, ty: IntTy) -> TermId {
         match self.encoding {
             Encoding::Bitvector => {
                 let modulus = 1i128 << ty.bits;

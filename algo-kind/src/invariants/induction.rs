@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The greatest set of candidates that is inductive: what is true initially and preserved by every segment.
+//!
+//! Flanagan, Leino, *Houdini, an Annotation Assistant for ESC/Java* (2001), simultaneously for all cut points: candidates
+//! that a model refutes are dropped until there is no such model. Everything that is left holds at every visit of its cut
+//! point, by induction over the number of segments; nothing else is trusted, also not the analysis that proposed it.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::time::Duration;
+
+use algo_bmc::query::{Answer, ask};
+use cpa_core::{Cx, Stop};
+use cpa_predicate::Manager;
+use smt::solver::Model;
+use smt::{TermId, Value};
+
+use super::Invariants;
+use crate::step::StepUnrolling;
+
+/// Proves candidates.
+pub(crate) struct Induction<'a> {
+    pub(crate) manager: &'a Rc<RefCell<Manager>>,
+    /// From the entry of the program, one segment.
+    pub(crate) entry: &'a StepUnrolling,
+    /// From the cut points, at least one segment.
+    pub(crate) steps: &'a [StepUnrolling],
+    /// The time for one query.
+    pub(crate) timeout: Duration,
+}
+
+impl Induction<'_> {
+    /// What is known, with those of the candidates for each cut point that are inductive together.
+    pub(crate) fn prove(
+        &self,
+        cx: &Cx,
+        known: &Invariants,
+        mut candidates: Vec<Vec<TermId>>,
+    ) -> Result<Invariants, Stop> {
+        let count = self.steps.len();
+        self.preserve(cx, known, None, &mut candidates)?;
+        let mut waiting: VecDeque<usize> = (0..count).collect();
+        while let Some(start) = waiting.pop_front() {
+            for weakened in self.preserve(cx, known, Some(start), &mut candidates)? {
+                if !waiting.contains(&weakened) {
+                    waiting.push_back(weakened);
+                }
+            }
+        }
+        let terms = &mut self.manager.borrow_mut().terms;
+        let mut proved = Vec::with_capacity(count);
+        for (number, list) in candidates.iter().enumerate() {
+            let all = terms.and_all(list);
+            proved.push(terms.and(known.term(number), all));
+        }
+        Ok(Invariants::new(proved))
+    }
+
+    /// Drops candidates until one segment from a start (the entry, if there is none) preserves those that are left.
+    /// Answers the cut points that lost some.
+    fn preserve(
+        &self,
+        cx: &Cx,
+        known: &Invariants,
+        start: Option<usize>,
+        candidates: &mut [Vec<TermId>],
+    ) -> Result<Vec<usize>, Stop> {
+        let unrolling = start.map_or(self.entry, |start| &self.steps[start]);
+        let mut weakened = Vec::new();
+        let manager = &mut *self.manager.borrow_mut();
+        loop {
+            let mut formulas = Vec::new();
+            if let Some(start) = start {
+                formulas.push(known.term(start));
+                formulas.extend(&candidates[start]);
+            }
+            // Candidates at the ends of the segment, as they are there.
+            let mut at_ends: Vec<(usize, usize, TermId)> = Vec::new();
+            let mut broken = Vec::new();
+            for &(number, node) in unrolling.first_ends() {
+                let path = unrolling.unrolling().path(node);
+                let values: Vec<TermId> = candidates[number]
+                    .iter()
+                    .map(|&candidate| path.instantiate(&mut manager.terms, candidate))
+                    .collect();
+                let all = manager.terms.and_all(&values);
+                let not_all = manager.terms.not(all);
+                broken.push(manager.terms.and(path.pc, not_all));
+                for (at, &value) in values.iter().enumerate() {
+                    let not = manager.terms.not(value);
+                    at_ends.push((number, at, manager.terms.and(path.pc, not)));
+                }
+            }
+            formulas.push(manager.terms.or_all(&broken));
+            let read = |manager: &mut Manager, model: &Model<'_>| refuted(manager, model, &at_ends);
+            let dropped = match ask(cx, manager, &formulas, Some(self.timeout), read)? {
+                Answer::Unsat => return Ok(weakened),
+                Answer::Sat(dropped) if !dropped.is_empty() => dropped,
+                // Without a model to learn from, all that are in question go.
+                Answer::Sat(_) | Answer::Unknown(_) => at_ends
+                    .iter()
+                    .filter(|(.., broken)| *broken != smt::Terms::fls())
+                    .map(|&(number, at, _)| (number, at))
+                    .collect(),
+            };
+            for number in remove(candidates, dropped) {
+                if !weakened.contains(&number) {
+                    weakened.push(number);
+                }
+            }
+        }
+    }
+}
+
+/// The candidates that a model refutes.
+fn refuted(manager: &Manager, model: &Model<'_>, at_ends: &[(usize, usize, TermId)]) -> Vec<(usize, usize)> {
+    let roots: Vec<TermId> = at_ends.iter().map(|&(.., broken)| broken).collect();
+    let terms = &manager.terms;
+    let values = smt::Evaluator::new(terms, &roots).run(terms, &mut |symbol, index| {
+        model.value(terms, symbol, index).unwrap_or_else(|| terms.default_value(symbol))
+    });
+    let Some(values) = values else { return Vec::new() };
+    let pairs = at_ends.iter().zip(values);
+    pairs.filter(|(_, value)| *value == Value::Bool(true)).map(|(&(number, at, _), _)| (number, at)).collect()
+}
+
+/// Removes candidates by cut point and position; answers the cut points.
+fn remove(candidates: &mut [Vec<TermId>], mut dropped: Vec<(usize, usize)>) -> Vec<usize> {
+    dropped.sort_unstable();
+    dropped.dedup();
+    let mut numbers: Vec<usize> = dropped.iter().map(|&(number, _)| number).collect();
+    for (number, at) in dropped.into_iter().rev() {
+        candidates[number].remove(at);
+    }
+    numbers.dedup();
+    numbers
+}

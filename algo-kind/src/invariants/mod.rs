@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Auxiliary invariants at cut points, found in stages of rising precision.
+//!
+//! Every stage proposes candidates; the solver proves those that are inductive together with what is known
+//! ([`induction`]). So no stage has to be trusted.
+
+mod candidates;
+mod dataflow;
+mod env;
+mod induction;
+mod nullspace;
+mod sample;
+mod value;
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::time::Duration;
+
+use algo_bmc::Start;
+use cfa::Program;
+use cfa::ids::NodeId;
+use cpa_core::{Cx, Stop};
+use cpa_predicate::Manager;
+use smt::{TermId, Terms};
+
+use crate::cutpoints::Cutpoints;
+use crate::kind::Strategy;
+use crate::step::StepUnrolling;
+
+use dataflow::{PRECISIONS, Precision};
+use induction::Induction;
+
+/// What is known to hold at every visit of each cut point, over the program variables.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Invariants(Vec<TermId>);
+
+impl Invariants {
+    /// Nothing is known about `count` cut points.
+    pub fn none(count: usize) -> Self {
+        Self(vec![Terms::tru(); count])
+    }
+
+    /// These invariants, one for each cut point.
+    pub(crate) fn new(terms: Vec<TermId>) -> Self {
+        Self(terms)
+    }
+
+    /// The invariant of a cut point.
+    pub fn term(&self, number: usize) -> TermId {
+        self.0[number]
+    }
+}
+
+/// The time for one query about candidates.
+const QUERY_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Where the candidates of a stage come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    DataFlow(Precision),
+    Guesses,
+}
+
+/// Finds stronger and stronger invariants of one program.
+pub struct Generator {
+    program: Rc<Program>,
+    targets: BTreeSet<NodeId>,
+    manager: Rc<RefCell<Manager>>,
+    cutpoints: Rc<Cutpoints>,
+    entry: StepUnrolling,
+    /// The stages to come, the next one last.
+    stages: Vec<Stage>,
+}
+
+impl Generator {
+    /// A generator that has not begun.
+    pub fn new(
+        program: &Rc<Program>,
+        targets: &BTreeSet<NodeId>,
+        manager: &Rc<RefCell<Manager>>,
+        cutpoints: Rc<Cutpoints>,
+        strategy: Strategy,
+    ) -> Self {
+        let mut stages = match strategy {
+            Strategy::Nothing => Vec::new(),
+            Strategy::DataFlow => PRECISIONS.map(Stage::DataFlow).to_vec(),
+            Strategy::Induction => {
+                vec![Stage::DataFlow(PRECISIONS[0]), Stage::Guesses, Stage::DataFlow(PRECISIONS[1])]
+            }
+        };
+        stages.reverse();
+        Self {
+            program: Rc::clone(program),
+            targets: targets.clone(),
+            manager: Rc::clone(manager),
+            cutpoints,
+            entry: StepUnrolling::new(program, targets, manager, Start::Entry),
+            stages,
+        }
+    }
+
+    /// What is known after the next stage; none if there is no further one. `steps` have at least one segment each.
+    pub fn next(
+        &mut self,
+        cx: &mut Cx,
+        steps: &[StepUnrolling],
+        known: &Invariants,
+    ) -> Result<Option<Invariants>, Stop> {
+        let Some(stage) = self.stages.pop() else { return Ok(None) };
+        self.entry.extend(cx, &self.cutpoints, 1)?;
+        let candidates = match stage {
+            Stage::DataFlow(precision) => self.data_flow(cx, precision)?,
+            Stage::Guesses => self.guesses(),
+        };
+        let Some(mut candidates) = candidates else { return Ok(Some(known.clone())) };
+        if let Some(number) = self.cutpoints.number(Vec::new(), self.program.entry) {
+            // No segment ends with the first visit, so nothing about it would be checked.
+            candidates[number].clear();
+        }
+        let induction = Induction { manager: &self.manager, entry: &self.entry, steps, timeout: QUERY_TIMEOUT };
+        Ok(Some(induction.prove(cx, known, candidates)?))
+    }
+
+    fn data_flow(&self, cx: &Cx, precision: Precision) -> Result<Option<Vec<Vec<TermId>>>, Stop> {
+        let found = dataflow::analyse(cx, &self.program, &self.targets, &self.cutpoints, precision)?;
+        let manager = &mut *self.manager.borrow_mut();
+        Ok(found.map(|environments| {
+            let environments = environments.iter();
+            environments.map(|env| candidates::from_environment(manager, &self.program, env.as_ref())).collect()
+        }))
+    }
+
+    fn guesses(&self) -> Option<Vec<Vec<TermId>>> {
+        let samples = sample::samples(&self.program, &self.targets, &self.cutpoints);
+        let manager = &mut *self.manager.borrow_mut();
+        let guess = |(number, samples): (usize, &Vec<sample::Sample>)| {
+            candidates::guesses(manager, &self.program, &self.cutpoints, number, samples)
+        };
+        Some(samples.iter().enumerate().map(guess).collect())
+    }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The step case: from an arbitrary state at any cut point, k segments without a violation imply that the next one has
+//! none.
+//!
+//! *A Unifying View*, Algorithm 3, lines 15 to 23, for programs with any number of loops: an iteration is a segment
+//! between two visits of loop heads, whichever these are, so that nested loops, loops one after the other and loops in
+//! called functions need no special treatment. Each cut point has an unrolling of its own, which grows by one segment when k
+//! does. The argument is written down in docs/soundness.md.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::time::Duration;
+
+use algo_bmc::query::{Answer, ask};
+use algo_bmc::{Start, Unrolling};
+use cfa::Program;
+use cfa::ids::NodeId;
+use cpa_core::{ArgId, Counting, Cx, Stop};
+use cpa_predicate::Manager;
+use smt::TermId;
+
+use crate::cutpoints::Cutpoints;
+use crate::invariants::Invariants;
+
+/// The unrolling from one cut point.
+pub struct StepUnrolling {
+    unrolling: Unrolling,
+    /// The loop heads on the way: their cut points and nodes.
+    heads: Vec<(usize, ArgId)>,
+    /// The number of heads at the end of the first segment.
+    first: usize,
+    /// The heads at the end of the last segment are those from here on.
+    last: usize,
+}
+
+impl StepUnrolling {
+    /// An unrolling from `start`, without segments.
+    pub fn new(
+        program: &Rc<Program>,
+        targets: &BTreeSet<NodeId>,
+        manager: &Rc<RefCell<Manager>>,
+        start: Start,
+    ) -> Self {
+        let unrolling = Unrolling::new(program, targets, manager, start, Counting::Visits);
+        Self { unrolling, heads: Vec::new(), first: 0, last: 0 }
+    }
+
+    /// Unrolls to `segments` segments, at least as many as before.
+    pub fn extend(&mut self, cx: &mut Cx, cutpoints: &Cutpoints, segments: u32) -> Result<(), Stop> {
+        while self.unrolling.bound() < segments {
+            self.unrolling.extend(cx, self.unrolling.bound() + 1)?;
+            self.last = self.heads.len();
+            for &id in self.unrolling.frontier() {
+                let location = self.unrolling.arg().location(id);
+                let number = cutpoints.number(self.unrolling.calls(id), location).ok_or_else(|| {
+                    Stop::Internal(format!("the loop head {location} was reached in a context that was not expected"))
+                })?;
+                self.heads.push((number, id));
+            }
+            if self.unrolling.bound() == 1 {
+                self.first = self.heads.len();
+            }
+        }
+        Ok(())
+    }
+
+    /// The cut points at the end of the first segment and the nodes where they are reached.
+    pub fn first_ends(&self) -> &[(usize, ArgId)] {
+        &self.heads[..self.first]
+    }
+
+    /// The unrolled program.
+    pub fn unrolling(&self) -> &Unrolling {
+        &self.unrolling
+    }
+
+    /// That some path violates the property, or leaves what is known, in the last segment.
+    fn bad(&self, manager: &mut Manager) -> TermId {
+        let mut bad = self.unrolling.violations();
+        bad.extend(self.unrolling.unsupported());
+        let conditions: Vec<TermId> = bad.iter().map(|&id| self.unrolling.condition(id)).collect();
+        manager.terms.or_all(&conditions)
+    }
+
+    /// What the invariants say about the heads between the start and the last segment.
+    fn knowledge(&self, manager: &mut Manager, invariants: &Invariants) -> Vec<TermId> {
+        let mut knowledge = Vec::new();
+        for &(number, id) in &self.heads[..self.last] {
+            let path = self.unrolling.path(id);
+            let invariant = path.instantiate(&mut manager.terms, invariants.term(number));
+            knowledge.push(manager.terms.implies(path.pc, invariant));
+        }
+        knowledge
+    }
+}
+
+/// The step case of a program.
+pub struct Step {
+    manager: Rc<RefCell<Manager>>,
+    cutpoints: Rc<Cutpoints>,
+    unrollings: Vec<StepUnrolling>,
+}
+
+impl Step {
+    /// The step case for all cut points.
+    pub fn new(
+        program: &Rc<Program>,
+        targets: &BTreeSet<NodeId>,
+        manager: &Rc<RefCell<Manager>>,
+        cutpoints: Rc<Cutpoints>,
+    ) -> Self {
+        let start =
+            |point: &crate::cutpoints::Cutpoint| Start::Anywhere { calls: point.calls.clone(), node: point.head };
+        let unrollings = cutpoints
+            .points()
+            .iter()
+            .map(|point| StepUnrolling::new(program, targets, manager, start(point)))
+            .collect();
+        Self { manager: Rc::clone(manager), cutpoints, unrollings }
+    }
+
+    /// The unrollings of the cut points, in their order.
+    pub fn unrollings(&self) -> &[StepUnrolling] {
+        &self.unrollings
+    }
+
+    /// Unrolls `segments` segments from all cut points.
+    pub fn extend(&mut self, cx: &mut Cx, segments: u32) -> Result<(), Stop> {
+        for unrolling in &mut self.unrollings {
+            unrolling.extend(cx, &self.cutpoints, segments)?;
+        }
+        Ok(())
+    }
+
+    /// Whether no path from a state that satisfies the invariants violates the property in its last segment. `false` also
+    /// means that this was not found out in time.
+    pub fn holds(&self, cx: &mut Cx, invariants: &Invariants, timeout: Option<Duration>) -> Result<bool, Stop> {
+        let manager = &mut *self.manager.borrow_mut();
+        for (number, unrolling) in self.unrollings.iter().enumerate() {
+            let mut formulas = vec![unrolling.bad(manager)];
+            if formulas[0] == smt::Terms::fls() {
+                continue;
+            }
+            formulas.push(invariants.term(number));
+            formulas.extend(unrolling.knowledge(manager, invariants));
+            match ask(cx, manager, &formulas, timeout, |_, _| ())? {
+                Answer::Unsat => {}
+                Answer::Sat(()) | Answer::Unknown(_) => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+}

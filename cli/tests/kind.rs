@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+//! k-induction: the example of the literature, what bounded model checking cannot prove, and small programs with known
+//! verdicts.
+
+use std::rc::Rc;
+
+use cfa::{Options, Property, Source};
+use cli::options::Config;
+use cli::presets::apply_preset;
+use cli::registry::{Analysis, KInductionAnalysis};
+use cpa_core::{Cx, Verdict};
+
+/// Beyer, Dangl, Wendler, *A Unifying View on SMT-Based Software Verification*, figure 2, with a nondeterministic condition
+/// as at the end of example 7.
+const UNIFYING_VIEW: &str = "
+extern int __VERIFIER_nondet_int(void);
+int main(void) {
+  int x = 0;
+  int y = 0;
+  while (__VERIFIER_nondet_int()) {
+    x++;
+    y++;
+    if (x != y) {
+      ERROR: return 1;
+    }
+  }
+  return 0;
+}
+";
+
+const HEADER: &str = "
+extern int __VERIFIER_nondet_int(void);
+extern void abort(void);
+void reach_error(void) { abort(); }
+";
+
+const PRESETS: [&str; 3] = ["kinduction-plain", "kinduction-dfInvariants", "kinduction"];
+
+fn analysis(text: &str, preset: &str, options: &[(&str, &str)]) -> KInductionAnalysis {
+    let source = Source { name: "example.c".into(), text: text.into() };
+    let program = cfa::load(&[source], &Options { entry: "main".into(), ..Options::default() }).unwrap();
+    let targets = program.targets(&Property::default_errors());
+    let mut config = Config::default();
+    apply_preset(&mut config, preset).unwrap();
+    config.set("cpa.loopbound.maxLoopIterationsUpperBound", "6").unwrap();
+    for (key, value) in options {
+        config.set(key, value).unwrap();
+    }
+    KInductionAnalysis::new(Rc::new(program), targets, &config).unwrap()
+}
+
+/// The answers of the presets: T, F or ? for each.
+fn answers(body: &str) -> String {
+    let answer = |preset| match analysis(&format!("{HEADER}{body}"), preset, &[]).run(&mut Cx::unlimited()).verdict() {
+        Verdict::True => 'T',
+        Verdict::False(_) => 'F',
+        Verdict::Unknown(_) => '?',
+    };
+    PRESETS.map(answer).iter().collect()
+}
+
+#[test]
+fn example_7_is_proved_with_k_1() {
+    for encoding in ["bitvector", "integer"] {
+        let mut run = analysis(UNIFYING_VIEW, "kinduction-plain", &[("cpa.predicate.encoding", encoding)]);
+        assert_eq!(*run.run(&mut Cx::unlimited()).verdict(), Verdict::True);
+        assert_eq!(run.kind().proved(), Some(1), "{encoding}");
+        // Figure 6: from the loop head twice through the body. The formula of the second target, e14, is unsatisfiable; the
+        // bit-vector encoding folds it to false.
+        let step = run.kind().step().unwrap();
+        let [unrolling] = step.unrollings() else { panic!("there is one loop") };
+        let graph = unrolling.unrolling();
+        assert_eq!(graph.bound(), 2);
+        let targets = graph.arg().ids().filter(|&id| graph.arg().target(id).is_some());
+        let visits: Vec<u32> = targets.map(|id| graph.visits(id)).collect();
+        assert!(visits == [0] || visits == [0, 1], "{visits:?}\n{}", graph.arg().dump());
+        assert_eq!(graph.frontier().len(), 1);
+    }
+}
+
+#[test]
+fn what_bounded_model_checking_cannot_prove() {
+    // An endless loop that keeps an equality.
+    let body = "int main(void) { int x = 0, y = 0; while (1) { x++; y++; if (x != y) reach_error(); } return 0; }";
+    assert_eq!(answers(body), "TTT");
+    // Two steps are needed: the value alternates.
+    let body = "int main(void) { int x = 0, old = 1;
+        while (1) { int t = x; x = old; old = t; if (x == old) reach_error(); } return 0; }";
+    assert_eq!(answers(body), "TTT");
+    // An interval is needed: x stays below a bound that the error is far above.
+    let body = "int main(void) { int x = 0; while (__VERIFIER_nondet_int()) { if (x < 1000) x++; }
+        if (x > 5000) reach_error(); return 0; }";
+    assert_eq!(answers(body), "?TT");
+    // The parity of a sum.
+    let body = "int main(void) { unsigned s = 0; while (__VERIFIER_nondet_int()) { s += 2; }
+        if (s == 7) reach_error(); return 0; }";
+    assert_eq!(answers(body), "?TT");
+    // A relation between two variables that no interval says.
+    let body = "int main(void) { int n = __VERIFIER_nondet_int(), i = 0, s = 0; if (n < 0) return 0;
+        while (i < n) { i++; s += 2; } if ((unsigned)s != 2u * (unsigned)n) reach_error(); return 0; }";
+    assert_eq!(answers(body), "??T");
+}
+
+#[test]
+fn nested_loops_and_loops_in_functions() {
+    let body = "int main(void) { int i = 0, j = 0, k = 0;
+        while (__VERIFIER_nondet_int()) { i++; for (int t = 0; t < 3; t++) { if (__VERIFIER_nondet_int()) { j++; k++; } }
+          if (j != k) reach_error(); } return 0; }";
+    assert_eq!(answers(body), "?TT");
+    let body = "int count(int n) { int c = 0; while (c < n) c++; return c; }
+        int main(void) { int a = __VERIFIER_nondet_int(); if (a < 0 || a > 100) return 0;
+          int b = count(a), c = count(a + 1); if (b >= c + 200) reach_error(); return 0; }";
+    assert_eq!(answers(body), "?TT");
+}
+
+#[test]
+fn violations_are_found_and_never_proved_away() {
+    let body =
+        "int main(void) { int x = 0, y = 0; while (1) { x++; y++; if (x == 4) y++; if (x != y) reach_error(); } }";
+    assert_eq!(answers(body), "FFF");
+    // Wrap-around breaks what holds for unbounded integers, but only after more iterations than are tried.
+    let body = "int main(void) { unsigned char x = 0; while (1) { x++; if (x == 0) reach_error(); } return 0; }";
+    assert_eq!(answers(body), "???");
+    let body = "int main(void) { int i = 0; unsigned s = 0;
+        while (i < 300) { i++; s += 2; if (s == 600) reach_error(); } return 0; }";
+    assert_eq!(answers(body), "???");
+    // The violation is behind the loop, and invariants must not cut off the path to it.
+    let body =
+        "int main(void) { int i, n = __VERIFIER_nondet_int(); for (i = 0; i < n; i++) {} if (i == 3) reach_error();
+        return 0; }";
+    assert_eq!(answers(body), "FFF");
+}
+
+#[test]
+fn a_loop_at_the_entry_has_no_first_segment() {
+    let body = "int g; int main(void) { while (1) { if (g == 1) reach_error(); g = 1; } return 0; }";
+    assert_eq!(answers(body), "FFF");
+}
