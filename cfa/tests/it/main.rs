@@ -9,6 +9,7 @@ mod functions;
 mod graph;
 mod library;
 mod lowering;
+mod machine;
 mod pointers;
 mod repair;
 
