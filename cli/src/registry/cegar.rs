@@ -31,7 +31,8 @@ impl CegarAnalysis {
         let mut notes = Vec::new();
         let manager = manager(&program, config, &mut notes)?;
         let manager = Rc::new(RefCell::new(manager));
-        let settings = PortfolioConfig { engines: engines(&config.engines)?, ..PortfolioConfig::default() };
+        let logic = manager.borrow().encoder.interpolation_logic();
+        let settings = PortfolioConfig { engines: engines(&config.engines)?, logic, ..PortfolioConfig::default() };
         let portfolio = Rc::new(RefCell::new(Portfolio::new(settings)));
         let block = BlockOptions {
             at_loops: config.blk_at_loops,

@@ -85,10 +85,15 @@ impl Encoder {
     /// The logic of all formulas; none if there is no name for it.
     pub fn logic(&self) -> Option<Z3Logic> {
         match self.encoding {
-            Encoding::Bitvector if self.uses_memory || self.has_floats => None,
+            Encoding::Bitvector if self.uses_memory => None,
             Encoding::Bitvector => Some(Z3Logic::QfBv),
             Encoding::Integer => Some(Z3Logic::QfLia),
         }
+    }
+
+    /// The logic for interpolation, where a general solver is the better one unless circuits are large.
+    pub fn interpolation_logic(&self) -> Option<Z3Logic> {
+        self.logic().filter(|_| self.has_floats)
     }
 
     /// Whether every operation of the program has an exact encoding.

@@ -18,7 +18,7 @@ use super::query::{Hints, PathQuery, PathResult, Sequence, Witness};
 use super::sp::Strongest;
 use super::spacer::Spacer;
 use super::stepwise::Stepwise;
-use crate::solver::{Limits, Solver, SolverStats, Z3Config, Z3Solver};
+use crate::solver::{Limits, Solver, SolverStats, Z3Config, Z3Logic, Z3Solver};
 use crate::term::{TermId, Terms};
 
 /// The engines.
@@ -84,6 +84,8 @@ pub struct PortfolioConfig {
     pub family: usize,
     /// Engines that are asked for a better answer when one looks like divergence.
     pub opinions: usize,
+    /// The logic of all formulas, if a solver made for it shall be used; none for any mixture.
+    pub logic: Option<Z3Logic>,
     /// The time for a solver call on which an engine's answer depends.
     pub engine_timeout: Duration,
     /// The time for a call of Spacer.
@@ -100,6 +102,7 @@ impl Default for PortfolioConfig {
             polish_attempts: 12,
             family: 3,
             opinions: 3,
+            logic: None,
             engine_timeout: Duration::from_secs(10),
             spacer_timeout: Duration::from_secs(3),
             attempt_timeout: Duration::from_millis(500),
@@ -138,7 +141,8 @@ pub struct Portfolio {
 impl Portfolio {
     /// A portfolio on a solver of its own.
     pub fn new(config: PortfolioConfig) -> Self {
-        Portfolio::with_solver(config, Box::new(Z3Solver::new(&Z3Config::default())))
+        let solver = Z3Solver::new(&Z3Config { logic: config.logic, ..Z3Config::default() });
+        Portfolio::with_solver(config, Box::new(solver))
     }
 
     /// A portfolio on the given solver, which may be decorated.

@@ -13,6 +13,7 @@ use z3_sys::{
     Z3_set_error_handler, Z3_set_param_value, Z3_sort, Z3_string, Z3_symbol,
 };
 
+use super::floats::Operation;
 use super::watchdog::Watchdog;
 use crate::error::Error;
 use crate::term::{Rounding, Sort, StoreId, SymId, TermId, Terms, Value};
@@ -78,6 +79,10 @@ pub(super) struct Context {
     pub(super) instances: FxHashMap<Z3_ast, (SymId, u32)>,
     /// Numbers whose bits terms are.
     pub(super) numbers: FxHashMap<TermId, Z3_ast>,
+    /// Whether floating-point operations become circuits over bits.
+    pub(super) circuits: bool,
+    /// Variables for the operands and the result over them, by operation and width of the operands.
+    pub(super) templates: FxHashMap<(Operation, u32), (Vec<Z3_ast>, Z3_ast)>,
     pub(super) roundings: FxHashMap<Rounding, Z3_ast>,
     /// Sorts of arrays by the widths of index and element, and of numbers, which have 0 as the second.
     sorts: RefCell<FxHashMap<(u32, u32), Z3_sort>>,
@@ -112,6 +117,8 @@ impl Context {
             names: FxHashMap::default(),
             instances: FxHashMap::default(),
             numbers: FxHashMap::default(),
+            circuits: false,
+            templates: FxHashMap::default(),
             roundings: FxHashMap::default(),
             sorts: RefCell::default(),
             watchdog: Watchdog::new(raw),

@@ -105,7 +105,8 @@ struct State {
 
 impl State {
     fn new(config: &Z3Config) -> Result<Self, Error> {
-        let context = Context::new()?;
+        let mut context = Context::new()?;
+        context.circuits = config.logic == Some(Z3Logic::QfBv);
         let solver = new_solver(&context, config)?;
         Ok(State {
             solver,

@@ -82,20 +82,25 @@ impl Context {
     }
 
     fn apply(&self, terms: &mut Terms, tactics: &[&str], ast: Z3_ast, limits: &Limits) -> Result<TermId, Error> {
-        let c = self.raw();
         let mut result = ast;
         for tactic in tactics {
-            let name = c_string(tactic);
-            // SAFETY: each object is referenced from when it is made until it is not used any more; results are kept.
-            unsafe {
-                let tactic = self.made(Z3_mk_tactic(c, name.as_ptr()))?;
-                Z3_tactic_inc_ref(c, tactic);
-                let applied = self.apply_one(tactic, result, limits);
-                Z3_tactic_dec_ref(c, tactic);
-                result = applied?;
-            }
+            result = self.after(tactic, result, limits)?;
         }
         self.back(terms, result, &Names::default())
+    }
+
+    /// The formula after the tactic of a name, referenced.
+    pub(super) fn after(&self, tactic: &str, ast: Z3_ast, limits: &Limits) -> Result<Z3_ast, Error> {
+        let c = self.raw();
+        let name = c_string(tactic);
+        // SAFETY: each object is referenced from when it is made until it is not used any more; results are kept.
+        unsafe {
+            let tactic = self.made(Z3_mk_tactic(c, name.as_ptr()))?;
+            Z3_tactic_inc_ref(c, tactic);
+            let applied = self.apply_one(tactic, ast, limits);
+            Z3_tactic_dec_ref(c, tactic);
+            applied
+        }
     }
 
     /// The formula after one tactic, referenced.
