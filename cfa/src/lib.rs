@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! C programs as typed control-flow automata.
 //!
-//! [`load`] reads preprocessed C: the pre-pass (`prepass`), tree-sitter and the repair of its trees (`parse`, `repair`),
-//! the syntax tree (`syntax`, `ast`), definitions of library functions (`library`), and the lowering (`lower`). The result is a [`Program`], whose invariants are in
-//! [`ir`] and are checked by [`verify::verify`].
+//! [`load`] reads preprocessed C: tokens (`lexer`), the syntax tree (`parser`, `ast`), definitions of library functions
+//! (`library`), and the lowering (`lower`). The result is a [`Program`], whose invariants are in [`ir`] and are checked by
+//! [`verify::verify`].
 
 mod ast;
 pub mod dump;
@@ -14,20 +14,17 @@ pub mod floats;
 pub mod ids;
 pub mod ir;
 mod layout;
+mod lexer;
 mod library;
 mod literals;
 pub mod location;
 pub mod loops;
 mod lower;
 pub mod machine;
-mod parse;
-mod prepass;
+mod parser;
 mod program;
 pub mod property;
 mod relevance;
-mod repair;
-mod syntax;
-mod text;
 mod types;
 pub mod verify;
 
@@ -53,14 +50,13 @@ pub fn load(sources: &[Source], options: &Options) -> Result<Program, LoadError>
             return Err(LoadError::TooLong(source.name.clone()));
         }
         let refuse = |(at, construct, advice)| lower::syntax_error(source, at, construct, advice);
-        parsed.push(parse::parse(&source.text).and_then(|tree| syntax::build(&tree, &source.text)).map_err(refuse)?);
+        parsed.push(parser::parse(&source.text).map_err(refuse)?);
     }
     let library = library::source(&parsed);
     let mut all = sources.to_vec();
     all.extend(library);
     if let Some(library) = all.get(sources.len()) {
-        let tree = parse::parse(&library.text).expect("the library can be read");
-        parsed.push(syntax::build(&tree, &library.text).expect("the library can be read"));
+        parsed.push(parser::parse(&library.text).expect("the library can be read"));
     }
     let program = lower::lower(&all, &parsed, sources.len(), options)?;
     if cfg!(debug_assertions)

@@ -33,9 +33,9 @@ use crate::exprs::Exprs;
 use crate::ids::{ExprId, FuncId, NodeId, VarId};
 use crate::ir::{Body, Function, HavocOrigin, IntTy, Op, Region, Scope as VarScope, Span, Var};
 use crate::layout::{Record, leaves, split};
+use crate::lexer::Refusal;
 use crate::location::LineTable;
 use crate::loops::Loops;
-use crate::prepass::Refusal;
 use crate::program::{Options, Program, Source, UndefinedFunctions};
 use crate::types::{FunctionType, MachineModel, Type};
 
@@ -150,7 +150,8 @@ type Alive = u32;
 
 #[derive(Default)]
 struct Switch {
-    cases: Vec<(ExprId, NodeId, Range, Alive)>,
+    /// The first and last value of each label.
+    cases: Vec<((ExprId, ExprId), NodeId, Range, Alive)>,
     default: Option<(NodeId, Alive)>,
     ty: Option<Type>,
     unsupported: bool,

@@ -152,3 +152,108 @@ fn spans_survive_longer_texts() {
     assert_eq!(places, ["t.c:3:7", "t.c:4:3", "t.c:5:3"]);
     assert_eq!(program.text(program.edges[1].span), "x = x + 1");
 }
+
+#[test]
+fn names_of_types_are_scoped() {
+    assert_eq!(result("typedef int T; int main(void) { int T = 3; int y = (T) - 1; return T * y; }"), 6);
+    assert_eq!(
+        result("typedef int T; int main(void) { int x = 3; { int T = 1; x = T * x; } T y = x; return (T)+y; }"),
+        3
+    );
+    assert_eq!(result("typedef char T; T f(T T); int main(void) { enum { A, T = 300 }; return T; }"), 300);
+    assert_eq!(result("typedef char T; int main(void) { for (int T = 0; T < 1; T++) ; return (T)300; }"), 44);
+    assert_eq!(result("int main(void) { typedef unsigned char T; T x = (T)300; return x + (T)-1; }"), 299);
+    assert_eq!(result("typedef int T; int main(void) { goto T; T: return sizeof(T); }"), 4);
+    assert_eq!(
+        result("typedef enum { false, true } bool; int main(void) { bool b = true; return (bool)b + false; }"),
+        1
+    );
+}
+
+#[test]
+fn old_and_implicit_types() {
+    assert_eq!(result("main() { return 3; }"), 3);
+    assert_eq!(result("static x; main() { auto y = 2; x = y; return x; }"), 2);
+    let program = load(
+        "int f(a, b) char b; { return a + b; } int *g(x, p) int *p; int x; { return p; } \
+                        int h() { return 1; } int main(void) { return f(1, 300) + h(); }",
+    );
+    assert!(program.dump().contains("f(f::a, f::b)"), "{}", program.dump());
+    assert!(program.dump().contains("call f(1, 44)"), "{}", program.dump());
+}
+
+#[test]
+fn types_of_expressions() {
+    let text = "struct o { int v; struct n { char c; } list; };
+        int main(void) { char x = 1; typeof(x) y = 300; typeof(x + 1L) z = 300; typeof(int *) p = 0;
+            typeof(((struct o *)0)->list.c) w = 257; __typeof__(typeof(x)) v = 2; return y + z + sizeof(p) + w + v; }";
+    assert_eq!(result(text), 44 + 300 + 4 + 1 + 2);
+    assert_eq!(
+        result(
+            "struct s { int a; struct { char b, c[4]; } d[3]; }; int main(void) {
+        return __builtin_offsetof(struct s, d[2].c[1]); }"
+        ),
+        4 + 10 + 1 + 1
+    );
+    assert_eq!(expr("__alignof__(x) + _Alignof(short) + __alignof__(byte)"), 7);
+}
+
+#[test]
+fn labels_and_switches() {
+    let switch = |x: i32| {
+        result(&format!(
+            "int main(void) {{ int x = {x}, y = 0; switch (x) {{ case 1 ... 5: return 1; case 'a'...'z': return 2; \
+             case 7: case 8: y = 7; break; default: return 3; }} return y; }}"
+        ))
+    };
+    assert_eq!([1, 3, 5, 6, 8, 97, 110, 122, 123].map(switch), [1, 1, 1, 3, 7, 2, 2, 2, 3]);
+    assert_eq!(result("int main(void) { int x = 1; switch (x) case 1: return 4; return 0; }"), 4);
+    let text =
+        "int main(void) { int x = 2, y = 0; switch (x) { if (y) case 1: y = 2; else case 2: y = 3; y++; } return y; }";
+    assert_eq!(result(text), 4);
+    assert_eq!(result("int main(void) { __label__ e; goto e; e: ; int x = 1; return x; }"), 1);
+    assert_eq!(result("int main(void) { goto e; e: int x = 1; return x; }"), 1);
+    let many: String = (0..3000).map(|k| format!("case {k}: ")).collect();
+    assert_eq!(result(&format!("int main(void) {{ int x = 5; switch (x) {{ {many} x = 9; }} return x; }}")), 9);
+}
+
+#[test]
+fn attributes_and_assembly() {
+    let sizes = "struct __attribute__((packed)) A { char c; int x; }; struct B { char c; int x; } __attribute__((__packed__));
+        #pragma pack(push, 2)
+        struct C { char c; int x; };
+        #pragma pack(pop)
+        struct D { char c; int x; };
+        typedef unsigned u __attribute__((__mode__(__QI__)));
+        int main(void) { return sizeof(struct A) + 10 * sizeof(struct B) + 100 * sizeof(struct C) + 1000 * sizeof(struct D)
+            + 10000 * sizeof(u); }";
+    assert_eq!(result(sizes), 5 + 50 + 600 + 8000 + 10000);
+    let text = "[[nodiscard]] int g(void) { return 1; }
+        int f(int x __attribute__((unused)), __attribute__((unused)) int y) { return 1; }
+        extern int h(int) __asm__(\"i\") __attribute__((nothrow)); asm(\".globl f\"); _Static_assert(1, \"\");
+        int main(void) { register int r asm(\"eax\") __attribute__((unused)) = 1, s __attribute__((unused)) = 2;
+            switch (r) { case 1: s++; __attribute__((fallthrough)); default: ; } asm volatile(\"\" ::: \"memory\");
+            _Static_assert(1, \"\"); l: __attribute__((unused)); return r + s; }";
+    assert_eq!(result(text), 4);
+}
+
+#[test]
+fn what_has_no_meaning_stands_on_its_edge() {
+    for statement in [
+        "asm(\"nop\" : \"=r\"(x));",
+        "goto *p;",
+        "p = &&l;",
+        "int f(int y) { return y; }",
+        "x = _Generic(x, int: 1, default: 2);",
+        "__builtin_va_list v; x = __builtin_va_arg(v, int);",
+        "x = 1i;",
+        "__int128 y = x; x = y;",
+        "_Complex double z; x = z;",
+        "struct __attribute__((aligned(16))) { char c; } s; x = sizeof(s);",
+    ] {
+        let text = format!("int main(void) {{ int x = 0; void *p = 0; if (x) {{ {statement} }} l: return x; }}");
+        let program = load(&text);
+        let found = program.edges.iter().any(|edge| matches!(edge.op, Op::Unsupported { .. }));
+        assert!(found, "{statement}\n{}", program.dump());
+    }
+}
