@@ -177,7 +177,7 @@ impl Execution {
                     Err(reason) => Stage::Done(gave_up(reason)),
                 }
             }
-            _ => Stage::Done(self.no_answer(&end)),
+            _ => Stage::Done(no_answer(&self.program, &end)),
         };
         (stage, Ok(()))
     }
@@ -278,7 +278,7 @@ impl Execution {
             Some(ref end @ (End::Undefined(..) | End::Unsupported(_) | End::Exhausted(..) | End::NeedsValue(..))) => {
                 self.statistics.failed += 1;
                 if !asked {
-                    return Ok(Some(self.no_answer(end)));
+                    return Ok(Some(no_answer(&self.program, end)));
                 }
             }
             Some(_) => {}
@@ -310,33 +310,33 @@ impl Execution {
             Err(disbelief) => unconfirmed(disbelief.to_string()),
         })
     }
+}
 
-    /// Why an end is no answer.
-    fn no_answer(&self, end: &End) -> Verdict {
-        let place = |edge: &EdgeId| self.program.location(self.program.edge(*edge).span).to_string();
-        gave_up(match end {
-            End::NeedsInput(edge) => format!("{}: the execution depends on an input", place(edge)),
-            End::NeedsValue(edge, Some(var)) => {
-                let name = &self.program.var(*var).name;
-                format!("{}: the execution depends on '{name}', which has no certain value", place(edge))
-            }
-            End::NeedsValue(edge, None) => {
-                format!("{}: the execution depends on memory that was never written", place(edge))
-            }
-            End::Undefined(edge, fault) => {
-                format!("{}: {fault}; what happens then is not defined", place(edge))
-            }
-            End::Exhausted(edge, what) => format!("{}: the execution needs too much {what}", place(edge)),
-            End::Unsupported(edge) => {
-                let construct = match &self.program.edge(*edge).op {
-                    Op::Unsupported { construct } => construct.to_string(),
-                    _ => "recursion of a function with objects at fixed addresses".to_string(),
-                };
-                return Verdict::Unknown(Reason::Unsupported { construct, place: place(edge) });
-            }
-            End::Target(_) | End::Returned | End::Halted(_) | End::Diverges => "the execution ended".to_string(),
-        })
-    }
+/// Why an end is no answer.
+pub(crate) fn no_answer(program: &Program, end: &End) -> Verdict {
+    let place = |edge: &EdgeId| program.location(program.edge(*edge).span).to_string();
+    gave_up(match end {
+        End::NeedsInput(edge) => format!("{}: the execution depends on an input", place(edge)),
+        End::NeedsValue(edge, Some(var)) => {
+            let name = &program.var(*var).name;
+            format!("{}: the execution depends on '{name}', which has no certain value", place(edge))
+        }
+        End::NeedsValue(edge, None) => {
+            format!("{}: the execution depends on memory that was never written", place(edge))
+        }
+        End::Undefined(edge, fault) => {
+            format!("{}: {fault}; what happens then is not defined", place(edge))
+        }
+        End::Exhausted(edge, what) => format!("{}: the execution needs too much {what}", place(edge)),
+        End::Unsupported(edge) => {
+            let construct = match &program.edge(*edge).op {
+                Op::Unsupported { construct } => construct.to_string(),
+                _ => "recursion of a function with objects at fixed addresses".to_string(),
+            };
+            return Verdict::Unknown(Reason::Unsupported { construct, place: place(edge) });
+        }
+        End::Target(_) | End::Returned | End::Halted(_) | End::Diverges => "the execution ended".to_string(),
+    })
 }
 
 fn gave_up(text: String) -> Verdict {

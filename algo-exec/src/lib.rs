@@ -7,7 +7,9 @@
 
 mod constants;
 mod execution;
+mod exhaustive;
 mod inputs;
 mod playback;
 
 pub use execution::{Execution, Options, Statistics};
+pub use exhaustive::{Exhaustive, Ranges};

@@ -168,6 +168,7 @@ choice!(/** The algorithm around the exploration. */ Algorithm {
     /** Counterexample-guided abstraction refinement. */ Cegar = "CEGAR",
     /** Bounded model checking. */ Bmc = "BMC",
     /** Execution with concrete inputs. */ Execution = "EXECUTION",
+    /** Execution with all inputs that matter, if they are few. */ Exhaustive = "EXHAUSTIVE",
     /** k-induction. */ KInduction = "KINDUCTION",
 });
 choice!(/** Where the auxiliary invariants of k-induction come from. */ InvariantChoice {

@@ -12,6 +12,7 @@ const PRESETS: &[(&str, &str)] = &[
     ("bmc-incremental", include_str!("../presets/bmc-incremental.toml")),
     ("default", include_str!("../presets/default.toml")),
     ("execution", include_str!("../presets/execution.toml")),
+    ("exhaustive", include_str!("../presets/exhaustive.toml")),
     ("kinduction", include_str!("../presets/kinduction.toml")),
     ("kinduction-dfInvariants", include_str!("../presets/kinduction-dfInvariants.toml")),
     ("kinduction-plain", include_str!("../presets/kinduction-plain.toml")),

@@ -4,6 +4,7 @@
 mod bmc;
 mod cegar;
 mod execution;
+mod exhaustive;
 mod kind;
 
 use std::collections::BTreeSet;
@@ -20,6 +21,7 @@ use cpa_predicate::region::Library;
 pub use bmc::BmcAnalysis;
 pub use cegar::CegarAnalysis;
 pub use execution::ExecutionAnalysis;
+pub use exhaustive::ExhaustiveAnalysis;
 pub use kind::KInductionAnalysis;
 
 /// A configured analysis of one program, whatever its algorithm is.
@@ -40,6 +42,7 @@ pub fn analysis(program: Rc<Program>, targets: BTreeSet<NodeId>, config: &Config
         Algorithm::Cegar => Box::new(CegarAnalysis::new(program, targets, config)?),
         Algorithm::Bmc => Box::new(BmcAnalysis::new(program, targets, config)?),
         Algorithm::Execution => Box::new(ExecutionAnalysis::new(program, targets, config)),
+        Algorithm::Exhaustive => Box::new(ExhaustiveAnalysis::new(program, targets, config)?),
         Algorithm::KInduction => Box::new(KInductionAnalysis::new(program, targets, config)?),
     })
 }
