@@ -104,7 +104,7 @@ fn input_values(unrolling: &Unrolling, ends: &[ArgId]) -> Result<BTreeMap<EdgeId
     for id in before {
         for &(from, step) in unrolling.arg().parents(id) {
             let Op::Havoc { var, origin: HavocOrigin::Nondet { .. } } = &program.edge(step.edge()).op else { continue };
-            let path = manager.follow(unrolling.path(from), step)?;
+            let path = unrolling.state(from).follow(&mut manager, step)?;
             let manager = &mut *manager;
             let symbol = manager.encoder.symbol(&mut manager.terms, *var);
             let value = path.value(&mut manager.terms, symbol);

@@ -41,7 +41,7 @@ pub fn trace(
     for &id in &ancestors {
         let mut list = Vec::new();
         for &(from, step) in arg.parents(id) {
-            let path = manager.follow(unrolling.path(from), step)?;
+            let path = unrolling.state(from).follow(manager, step)?;
             let condition = roots.len();
             roots.push(path.pc);
             let mut input = None;

@@ -16,7 +16,7 @@ use cpa_core::{
     Arg, ArgId, CallstackCpa, Composite, Counting, Cx, Exploration, Handle, LocationCpa, LocationState, LoopBoundCpa,
     Remerge, Stop, Target, Unrolled,
 };
-use cpa_predicate::{BlockOperator, BlockOptions, Manager, PredicateCpa};
+use cpa_predicate::{BlockOperator, BlockOptions, Manager, PredicateCpa, PredicateState};
 use smt::{PathFormula, TermId};
 
 /// Where an unrolling begins.
@@ -63,7 +63,12 @@ impl Unrolling {
     ) -> Self {
         let mut cpa = Composite::new(Rc::clone(program));
         let location = cpa.add(LocationCpa::new(Rc::clone(program), targets.clone()).towards_targets());
-        let callstack = cpa.add(CallstackCpa::new(Rc::clone(program)));
+        let callstack = CallstackCpa::new(Rc::clone(program));
+        // Below arbitrary states there are no activations whose variables could be kept apart.
+        let callstack = cpa.add(match start {
+            Start::Entry => callstack.following_recursion(),
+            Start::Anywhere { .. } => callstack,
+        });
         let bound = cpa.add(LoopBoundCpa::new(Rc::clone(program), counting, 1));
         let operator = BlockOperator::new(BlockOptions::NEVER, BTreeSet::new());
         let predicate = cpa.add(PredicateCpa::new(Rc::clone(manager), operator));
@@ -179,9 +184,14 @@ impl Unrolling {
         self.frontier.retain(|&id| keep(id));
     }
 
+    /// The predicate analysis' part of a state.
+    pub fn state(&self, id: ArgId) -> &PredicateState {
+        self.arg().state(id).get(self.predicate)
+    }
+
     /// The path formula of a state, from the start of the unrolling.
     pub fn path(&self, id: ArgId) -> &PathFormula {
-        self.arg().state(id).get(self.predicate).path()
+        self.state(id).path()
     }
 
     /// The path condition of a state.

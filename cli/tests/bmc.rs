@@ -116,3 +116,25 @@ fn what_is_not_known_is_not_proved() {
         int main(void) { if (get(p)) reach_error(); return 0; }";
     assert!(!matches!(verdict(opaque, &[]), Verdict::True));
 }
+
+#[test]
+fn recursion_is_followed_and_bounded_like_a_loop() {
+    // The variables of the caller keep their values while the function runs again.
+    let fibonacci = "int fib(int n) { int a; if (n < 2) return n; a = fib(n - 1); return a + fib(n - 2); }";
+    let bug = format!(
+        "{fibonacci} int main(void) {{ int n = __VERIFIER_nondet_int(); if (n < 0 || n > 6) return 0;
+        if (fib(n) == 5) reach_error(); return 0; }}"
+    );
+    let Verdict::False(run) = verdict(&bug, &[]) else { panic!("fib(5) is 5") };
+    assert_eq!(run.inputs.first().map(|&(_, value)| value), Some(5));
+    let safe = format!("{fibonacci} int main(void) {{ if (fib(7) != 13) reach_error(); return 0; }}");
+    assert_eq!(verdict(&safe, &[]), Verdict::True, "the depth is bounded by constants");
+    let mutual = "int odd(int n); int even(int n) { int m = n; if (n == 0) return 1; return odd(n - 1) && m == n; }
+        int odd(int n) { int m = n; if (n == 0) return 0; return even(n - 1) && m == n; }
+        int main(void) { int n = __VERIFIER_nondet_int(); if (n < 0 || n > 5) return 0;
+        if (even(n) != (n % 2 == 0)) reach_error(); return 0; }";
+    assert_eq!(verdict(mutual, &[]), Verdict::True);
+    let endless = "int f(int n) { return f(n + 1); } int main(void) { if (f(0)) reach_error(); return 0; }";
+    let few = ("cpa.loopbound.maxLoopIterationsUpperBound", "4");
+    assert!(matches!(verdict(endless, &[few]), Verdict::Unknown(_)));
+}

@@ -17,6 +17,7 @@ use smt::Terms;
 use smt::path::PathFormula;
 
 use crate::block::{BlockEnd, BlockOperator};
+use crate::calls::Calls;
 use crate::manager::Manager;
 use crate::precision::{Precision, PredId};
 use crate::region::RegionId;
@@ -36,6 +37,8 @@ pub struct PredicateState {
     abstraction: bool,
     /// The predicates that ψ was computed with. The precision of the node may have grown since.
     tracked: Rc<[PredId]>,
+    /// The active functions.
+    calls: Calls,
 }
 
 impl PredicateState {
@@ -57,6 +60,12 @@ impl PredicateState {
     /// The path formula since the start of the block.
     pub fn path(&self) -> &PathFormula {
         &self.path
+    }
+
+    /// The path formula after a step from here.
+    pub fn follow(&self, manager: &mut Manager, step: Step) -> Result<PathFormula, Stop> {
+        let activation = self.calls.activation(manager.encoder.program(), step);
+        manager.follow(&self.path, step, activation)
     }
 
     /// The longest path of the block so far, in edges.
@@ -98,10 +107,11 @@ impl PredicateCpa {
         Self { manager, operator, next_block: 0 }
     }
 
-    fn abstraction_state(&mut self, region: RegionId, tracked: Rc<[PredId]>) -> PredicateState {
+    fn abstraction_state(&mut self, region: RegionId, tracked: Rc<[PredId]>, calls: Calls) -> PredicateState {
         let block = self.next_block;
         self.next_block += 1;
-        PredicateState { region, block, path: Rc::new(PathFormula::empty()), length: 0, abstraction: true, tracked }
+        let path = Rc::new(PathFormula::empty());
+        PredicateState { region, block, path, length: 0, abstraction: true, tracked, calls }
     }
 }
 
@@ -115,7 +125,7 @@ impl Cpa for PredicateCpa {
 
     fn initial(&mut self, _cx: &mut Cx) -> Result<(PredicateState, Precision), Stop> {
         let top = self.manager.borrow_mut().top();
-        Ok((self.abstraction_state(top, Rc::new([])), Precision::default()))
+        Ok((self.abstraction_state(top, Rc::new([]), Calls::default()), Precision::default()))
     }
 
     fn transfer(
@@ -125,12 +135,14 @@ impl Cpa for PredicateCpa {
         step: Step,
         _precision: &Precision,
     ) -> Result<Vec<PredicateState>, Stop> {
-        let path = self.manager.borrow_mut().follow(&state.path, step)?;
+        let manager = &mut *self.manager.borrow_mut();
+        let path = state.follow(manager, step)?;
         if path.pc == Terms::fls() {
             return Ok(Vec::new());
         }
         let length = state.length + 1;
-        Ok(vec![PredicateState { path: Rc::new(path), length, abstraction: false, ..state.clone() }])
+        let calls = state.calls.after(manager.encoder.program(), step);
+        Ok(vec![PredicateState { path: Rc::new(path), length, abstraction: false, calls, ..state.clone() }])
     }
 
     fn leq(&mut self, _cx: &mut Cx, left: &PredicateState, right: &PredicateState) -> Result<bool, Stop> {
@@ -192,7 +204,9 @@ impl Cpa for PredicateCpa {
             }
         };
         Ok(match region {
-            Some(region) => Adjusted::Keep(self.abstraction_state(region, tracked), precision.clone()),
+            Some(region) => {
+                Adjusted::Keep(self.abstraction_state(region, tracked, state.calls.clone()), precision.clone())
+            }
             None => Adjusted::Bottom,
         })
     }

@@ -8,6 +8,7 @@
 
 pub mod abstraction;
 pub mod block;
+mod calls;
 pub mod cpa;
 pub mod encode;
 pub mod manager;

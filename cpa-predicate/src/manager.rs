@@ -87,11 +87,12 @@ impl Manager {
         self.solver.stats()
     }
 
-    /// The formula of the paths of `path` followed by a step.
-    pub fn follow(&mut self, path: &PathFormula, step: Step) -> Result<PathFormula, Stop> {
+    /// The formula of the paths of `path` followed by a step. A step that enters or leaves a function has the number of
+    /// other activations of that function below.
+    pub fn follow(&mut self, path: &PathFormula, step: Step, activation: u32) -> Result<PathFormula, Stop> {
         let statements = self
             .encoder
-            .statements(&mut self.terms, step)
+            .statements_of_activation(&mut self.terms, step, activation)
             .map_err(|inexact| Stop::Internal(format!("the program was checked before: {inexact}")))?;
         let mut path = path.clone();
         for statement in &statements {

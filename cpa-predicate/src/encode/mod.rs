@@ -18,7 +18,7 @@ use std::rc::Rc;
 
 use cfa::Program;
 use cfa::ids::{EdgeId, ExprId, VarId};
-use cfa::ir::{CmpOp, Expr, ExprKind, IntTy, Op};
+use cfa::ir::{CmpOp, Expr, ExprKind, IntTy, Op, Scope};
 use cpa_core::Step;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smt::path::Stmt;
@@ -75,6 +75,11 @@ impl Encoder {
             truths: FxHashMap::default(),
             ranges: FxHashMap::default(),
         }
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Rc<Program> {
+        &self.program
     }
 
     /// The encoding in use.
@@ -285,6 +290,56 @@ impl Encoder {
         Ok(statements)
     }
 
+    /// The statements of a step that enters or leaves an activation of a function with `activation` other ones below it on
+    /// the call stack. While it runs, the variables of the function belong to it; those of the activation below are kept
+    /// in symbols of their own.
+    pub fn statements_of_activation(
+        &mut self,
+        terms: &mut Terms,
+        step: Step,
+        activation: u32,
+    ) -> Result<Vec<Stmt>, Inexact> {
+        let program = Rc::clone(&self.program);
+        let (Op::Call { callee, args, result }, true) = (&program.edge(step.edge()).op, activation > 0) else {
+            return self.statements(terms, step);
+        };
+        let data = program.func(*callee);
+        let locals: Vec<SymId> = (0..program.vars.len())
+            .map(VarId::new)
+            .filter(|&var| program.var(var).scope == Scope::Local(*callee))
+            .map(|var| self.symbol(terms, var))
+            .collect();
+        let kept: Vec<SymId> = locals.iter().map(|&local| beside(terms, local, activation)).collect();
+        let mut statements = Vec::new();
+        // Arguments and results are values in one activation that are assigned in the other one.
+        match step {
+            Step::Edge(_) => return self.statements(terms, step),
+            Step::Enter(_) => {
+                let params: Vec<SymId> = data.params.iter().map(|&param| self.symbol(terms, param)).collect();
+                let passed: Vec<SymId> = params.iter().map(|&param| beside(terms, param, 0)).collect();
+                for (&passed, &arg) in passed.iter().zip(args) {
+                    statements.push(Stmt::Assign(passed, self.value(terms, arg)?));
+                }
+                statements.extend(moves(terms, &locals, &kept));
+                statements.extend(moves(terms, &passed, &params));
+            }
+            Step::Leave(_) => {
+                let returned = match (result, data.ret) {
+                    (Some(result), Some(ret)) => {
+                        let (ret, result) = (self.symbol(terms, ret), self.symbol(terms, *result));
+                        let passed = beside(terms, ret, 0);
+                        statements.extend(moves(terms, &[ret], &[passed]));
+                        moves(terms, &[passed], &[result])
+                    }
+                    _ => Vec::new(),
+                };
+                statements.extend(moves(terms, &kept, &locals));
+                statements.extend(returned);
+            }
+        }
+        Ok(statements)
+    }
+
     fn effect(&mut self, terms: &mut Terms, step: Step) -> Result<Vec<Stmt>, Inexact> {
         let program = Rc::clone(&self.program);
         Ok(match step {
@@ -371,4 +426,18 @@ fn is_float(kind: &ExprKind) -> bool {
             | ExprKind::FloatToInt(..)
             | ExprKind::FloatToFloat(..)
     )
+}
+
+/// The symbol of the same sort that belongs to `symbol` and a number.
+fn beside(terms: &mut Terms, symbol: SymId, number: u32) -> SymId {
+    let name = format!("{}!{number}", terms.symbol_name(symbol));
+    match terms.symbol_bounds(symbol) {
+        Some((low, high)) => terms.bounded_symbol(&name, low, high),
+        None => terms.symbol(&name, terms.symbol_sort(symbol)),
+    }
+}
+
+/// Assignments of the values of some symbols to others.
+fn moves(terms: &mut Terms, from: &[SymId], to: &[SymId]) -> Vec<Stmt> {
+    from.iter().zip(to).map(|(&from, &to)| Stmt::Assign(to, terms.var(from, 0))).collect()
 }

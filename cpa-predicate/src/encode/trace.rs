@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use cfa::Program;
 use cfa::eval::eval;
-use cfa::ids::{ExprId, RegionId, VarId};
-use cfa::ir::Op;
+use cfa::ids::{ExprId, FuncId, RegionId, VarId};
+use cfa::ir::{Op, Scope};
 use cpa_core::{Counterexample, Step};
 use rustc_hash::FxHashMap;
 use smt::{ArrayValue, SymId, Terms, Value};
@@ -47,6 +47,7 @@ impl Encoder {
         let mut run = Run {
             program: &program,
             values: FxHashMap::default(),
+            active: Vec::new(),
             written: FxHashMap::default(),
             arrays,
             heap: program.heap_start(),
@@ -78,6 +79,8 @@ enum Effect {
 struct Run<'a> {
     program: &'a Program,
     values: FxHashMap<VarId, i128>,
+    /// The functions that were entered and not left, with the values of their variables in the activation below.
+    active: Vec<(FuncId, Vec<(VarId, i128)>)>,
     /// Bytes in memory that were written or read.
     written: FxHashMap<u64, u8>,
     /// What regions hold at the start.
@@ -116,11 +119,21 @@ impl Run<'_> {
             (Step::Enter(_), Op::Call { callee, args, .. }) => {
                 let values: Option<Vec<i128>> = args.iter().map(|&arg| self.eval(arg)).collect();
                 let params = self.program.func(*callee).params.clone();
+                let local = |var: &VarId| self.program.var(*var).scope == Scope::Local(*callee);
+                let kept = match self.active.iter().any(|(func, _)| func == callee) {
+                    true => {
+                        self.values.iter().filter(|(var, _)| local(var)).map(|(&var, &value)| (var, value)).collect()
+                    }
+                    false => Vec::new(),
+                };
+                self.active.push((*callee, kept));
                 self.values.extend(params.into_iter().zip(values?));
             }
             (Step::Leave(_), Op::Call { callee, result, .. }) => {
-                if let (Some(result), Some(ret)) = (result, self.program.func(*callee).ret) {
-                    let value = self.values.get(&ret).copied().unwrap_or(0);
+                let ret = self.program.func(*callee).ret;
+                let value = ret.and_then(|ret| self.values.get(&ret).copied()).unwrap_or(0);
+                self.values.extend(self.active.pop().map(|(_, kept)| kept).unwrap_or_default());
+                if let (Some(result), Some(_)) = (result, ret) {
                     self.values.insert(*result, value);
                 }
             }
