@@ -21,6 +21,8 @@ const MAX_QUEUE: usize = 4000;
 /// What a proof takes for granted if the program makes new objects.
 const ASSUMED: &str =
     "execution does not depend on the addresses of new objects (two different placements behaved the same)";
+/// Why an execution is no answer that ends differently when new objects lie elsewhere.
+const MOVED: &str = "the execution depends on the addresses of new objects";
 
 /// How programs are executed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,7 +65,7 @@ enum Stage {
     /// The run without inputs.
     Plain(Machine),
     /// The same with other addresses: how it ended before.
-    Again(Machine, Downwards, End),
+    Again(Machine, Elsewhere, End),
     /// Runs with chosen inputs.
     Random(Box<Fuzz>),
     /// Nothing.
@@ -157,9 +159,9 @@ impl Execution {
             }
         };
         let stage = match &end {
-            End::Returned | End::Halted(_) | End::Diverges if machine.has_allocated() => {
+            End::Returned | End::Halted(_) | End::Diverges | End::Target(_) if machine.has_allocated() => {
                 machine.reset();
-                Stage::Again(machine, Downwards::new(&self.program), end)
+                Stage::Again(machine, Elsewhere::new(&self.program, &[], &[]), end)
             }
             End::Returned | End::Halted(_) | End::Diverges => Stage::Done(Verdict::True),
             End::Target(node) => match self.found(cx, *node, &[], BTreeMap::new()) {
@@ -187,7 +189,7 @@ impl Execution {
         &mut self,
         cx: &Cx,
         mut machine: Machine,
-        mut placement: Downwards,
+        mut placement: Elsewhere,
         before: End,
     ) -> (Stage, Result<(), Stop>) {
         let end = loop {
@@ -204,11 +206,16 @@ impl Execution {
                 break end;
             }
         };
-        let verdict = if end == before {
+        let verdict = if end != before {
+            gave_up(MOVED.to_string())
+        } else if let End::Target(node) = end {
+            match self.found(cx, node, &[], BTreeMap::new()) {
+                Ok(verdict) => verdict,
+                Err(stop) => return (Stage::Again(machine, placement, before), Err(stop)),
+            }
+        } else {
             self.assumptions.push(ASSUMED.to_string());
             Verdict::True
-        } else {
-            gave_up("the execution depends on the addresses of new objects".to_string())
         };
         (Stage::Done(verdict), Ok(()))
     }
@@ -265,10 +272,16 @@ impl Execution {
             }
         };
         let asked = inputs.was_asked();
-        let (values, memory) = (inputs.values, inputs.memory);
+        let (values, bytes) = (inputs.values, inputs.bytes);
         match end {
-            Some(End::Target(node)) => {
-                let verdict = self.found(cx, node, &values, memory)?;
+            Some(ref end @ End::Target(node)) => {
+                let moved = fuzz.machine.has_allocated() && {
+                    fuzz.machine.reset();
+                    let mut inputs = Elsewhere::new(&self.program, &values, &bytes);
+                    fuzz.machine.run(&mut inputs, length).as_ref() != Some(end)
+                };
+                let memory = bytes.into_iter().collect();
+                let verdict = if moved { gave_up(MOVED.to_string()) } else { self.found(cx, node, &values, memory)? };
                 if matches!(verdict, Verdict::False(_)) {
                     return Ok(Some(verdict));
                 }
@@ -343,31 +356,38 @@ fn gave_up(text: String) -> Verdict {
     Verdict::Unknown(Reason::Stopped(Stop::GaveUp(text)))
 }
 
-/// New objects from the top of the address space downwards: the opposite of what the machine does by itself.
-struct Downwards {
+/// The inputs of an earlier run, and new objects from the top of the address space downwards, far from each other: the
+/// opposite of what the machine does by itself.
+struct Elsewhere {
+    values: std::vec::IntoIter<(EdgeId, i128)>,
+    bytes: std::vec::IntoIter<(u64, u8)>,
     next: u64,
 }
 
-impl Downwards {
-    fn new(program: &Program) -> Self {
+impl Elsewhere {
+    fn new(program: &Program, values: &[(EdgeId, i128)], bytes: &[(u64, u8)]) -> Self {
         let bits = program.machine.size_type().bits.min(46);
-        Downwards { next: (1 << bits) - (1 << 20) }
+        Elsewhere {
+            values: Vec::from(values).into_iter(),
+            bytes: Vec::from(bytes).into_iter(),
+            next: (1 << bits) - (1 << 20),
+        }
     }
 }
 
-impl Inputs for Downwards {
-    fn value(&mut self, _asked: Asked, _ty: IntTy) -> Option<i128> {
-        None
+impl Inputs for Elsewhere {
+    fn value(&mut self, asked: Asked, _ty: IntTy) -> Option<i128> {
+        self.values.next().filter(|(edge, _)| *edge == asked.edge).map(|(_, value)| value)
     }
 
     fn byte(&mut self, _asked: Asked, _addr: u64) -> Option<u8> {
-        None
+        // The address is another one than in the earlier run, but the order is the same.
+        self.bytes.next().map(|(_, byte)| byte)
     }
 
     fn address(&mut self, _asked: Asked, size: u64) -> Option<u64> {
         // Without room the machine refuses the address, and the executions differ.
-        let addr = self.next.saturating_sub(size.saturating_add(48)) & !15;
-        self.next = addr;
-        Some(addr)
+        self.next = self.next.saturating_sub(size.saturating_add(512)) & !15;
+        Some(self.next)
     }
 }

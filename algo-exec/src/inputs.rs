@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Random inputs that are likely to be interesting, and their record.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use cfa::ir::{FloatTy, HavocOrigin, Op};
@@ -84,8 +83,8 @@ pub(crate) struct Chosen<'a> {
     change_one_in: usize,
     /// What was given.
     pub(crate) values: Vec<(EdgeId, i128)>,
-    /// What was given for bytes of memory.
-    pub(crate) memory: BTreeMap<u64, u8>,
+    /// What was given for bytes of memory, by address, in the order of the requests.
+    pub(crate) bytes: Vec<(u64, u8)>,
 }
 
 impl<'a> Chosen<'a> {
@@ -121,7 +120,7 @@ impl<'a> Chosen<'a> {
             prefix: &[],
             change_one_in: 0,
             values: Vec::new(),
-            memory: BTreeMap::new(),
+            bytes: Vec::new(),
         }
     }
 
@@ -142,7 +141,7 @@ impl<'a> Chosen<'a> {
 
     /// Whether anything was asked for.
     pub(crate) fn was_asked(&self) -> bool {
-        !self.values.is_empty() || !self.memory.is_empty()
+        !self.values.is_empty() || !self.bytes.is_empty()
     }
 
     fn choose(&mut self, edge: EdgeId, ty: IntTy) -> i128 {
@@ -247,7 +246,7 @@ impl Inputs for Chosen<'_> {
     }
 
     fn byte(&mut self, _asked: Asked, addr: u64) -> Option<u8> {
-        if self.memory.len() >= MAX_INPUTS {
+        if self.bytes.len() >= MAX_INPUTS {
             return None;
         }
         let byte = match self.random.below(4) {
@@ -255,7 +254,7 @@ impl Inputs for Chosen<'_> {
             1 => 1,
             _ => 0,
         };
-        self.memory.insert(addr, byte);
+        self.bytes.push((addr, byte));
         Some(byte)
     }
 }

@@ -98,3 +98,27 @@ fn inputs_are_found() {
         expect!["UNKNOWN (the analysis gave up: no error was found in 20000 executions)"],
     );
 }
+
+#[test]
+fn addresses_of_new_objects_do_not_matter() {
+    let declared = "extern void *malloc(unsigned);";
+    check(
+        &format!(
+            "{declared} int main(void) {{ int *p = malloc(4), *q = malloc(4); *p = 1; *q = 2;
+            if (p == q || *p + *q != 3) reach_error(); return 0; }}"
+        ),
+        expect!["TRUE"],
+    );
+    check(
+        &format!(
+            "{declared} int main(void) {{ int *p = malloc(4), *q = malloc(4); if (p < q) reach_error(); return 0; }}"
+        ),
+        expect!["UNKNOWN (the analysis gave up: the execution depends on the addresses of new objects)"],
+    );
+    check(
+        &format!(
+            "{declared} int main(void) {{ int *p = malloc(4); if (nondet_int() > 3 && *p == 1) reach_error(); return 0; }}"
+        ),
+        expect!["FALSE"],
+    );
+}

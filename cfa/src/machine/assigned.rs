@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ids::{EdgeId, FuncId, NodeId, VarId};
+use crate::ids::{EdgeId, ExprId, FuncId, NodeId, VarId};
 use crate::ir::{Edge, ExprKind, HavocOrigin, Op, Scope};
 use crate::program::Program;
 
@@ -302,13 +302,19 @@ impl Flow {
             },
             Op::Havoc { var, origin } => (*var, gives_value(origin, result.storage)),
             Op::Load { var, .. } => (*var, !result.carriers.contains(var)),
-            Op::Alloc { var, .. } => (*var, true),
+            Op::Alloc { var, size, .. } => (*var, self.all_known(program, *size, set)),
             Op::Call { callee, result: Some(var), .. } => (*var, !result.no_result.contains(callee)),
             _ => return,
         };
         if let Some(&at) = self.positions.get(&var) {
             change(set, at, has_value);
         }
+    }
+
+    /// Whether all variables of an expression have values.
+    fn all_known(&self, program: &Program, expr: ExprId, set: &Set) -> bool {
+        let known = |var: &VarId| self.positions.get(var).is_none_or(|&at| contains(set, at));
+        program.exprs.vars(expr).iter().all(known)
     }
 
     /// Finds the doubtful reads from a node on, up to the next nodes with an entry of their own.

@@ -146,6 +146,8 @@ pub(super) enum Instr {
     JumpLeU(Reg, Reg, u32),
     /// Jumps if the inputs choose the edge among several without operation.
     JumpTaken(EdgeId, u32),
+    /// The run cannot go on if the address is not in the range with this number.
+    Within(Reg, u32),
     Load(Kind, Reg, Reg),
     /// As `Load`, but bytes without a defined value make the flag in the third register 0.
     LoadLazy(Kind, Reg, Reg, Reg),

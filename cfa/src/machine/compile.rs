@@ -3,10 +3,11 @@
 
 use std::collections::BTreeSet;
 
+use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ids::{EdgeId, ExprId, FuncId, NodeId, VarId};
-use crate::ir::{Op, Scope};
+use crate::ir::{BinOp, ExprKind, Object, Op, Scope};
 use crate::program::Program;
 
 use super::assigned::{Assigned, gives_value, local_copy, reads, stored_copy};
@@ -26,6 +27,8 @@ pub struct Code {
     pub(super) constant_objects: Vec<(u64, u64)>,
     /// The objects with fixed addresses of each function.
     pub(super) local_objects: Vec<Vec<(u64, u64)>>,
+    /// The first and last address of accesses that must stay in an object.
+    pub(super) ranges: Vec<(u64, u64)>,
     pub(super) storage: Storage,
     pub(super) heap_start: u64,
     pub(super) pointer_bits: u32,
@@ -68,6 +71,7 @@ pub(super) struct Compiler<'p> {
     pub(super) journal: Vec<ExprId>,
     pub(super) conditions: u32,
     temporaries: usize,
+    ranges: IndexSet<(u64, u64)>,
 }
 
 impl<'p> Compiler<'p> {
@@ -112,6 +116,7 @@ impl<'p> Compiler<'p> {
             journal: Vec::new(),
             conditions: 0,
             temporaries: 0,
+            ranges: IndexSet::new(),
         })
     }
 
@@ -347,7 +352,7 @@ impl<'p> Compiler<'p> {
             }
             Op::Load { var, addr, .. } => {
                 let (kind, target) = (kind(*var), self.registers.var(*var));
-                let addr = self.value(*addr)?;
+                let addr = self.address(*addr, kind)?;
                 if self.assigned.carriers.contains(var) {
                     let flag = match self.registers.flag(*var) {
                         Some(flag) => flag,
@@ -361,7 +366,7 @@ impl<'p> Compiler<'p> {
             }
             Op::Store { addr, value, .. } => {
                 let kind = Kind::of(self.program.exprs.ty(*value));
-                let addr = self.value(*addr)?;
+                let addr = self.address(*addr, kind)?;
                 if let Some(var) = stored_copy(self.program, op)
                     && self.doubts.contains(&var)
                     && self.setup.storage == Storage::Untouchable
@@ -380,11 +385,25 @@ impl<'p> Compiler<'p> {
                 self.emit(Instr::Store(kind, addr, value));
                 Ok(())
             }
-            Op::Alloc { var, size, .. } => {
-                let size = self.value(*size)?;
-                self.emit(Instr::Alloc(self.registers.var(*var), size));
-                self.mark(*var, true)
+            Op::Alloc { var, .. } if self.setup.storage == Storage::Untouchable && self.may_lack_value(*var) => {
+                // An object of unknown size, as the arguments of `main`: nobody may use it.
+                if self.registers.flag(*var).is_none() {
+                    return Ok(());
+                }
+                let flags: Vec<Reg> = self.doubts.iter().filter_map(|var| self.registers.flag(*var)).collect();
+                let (unknown, end) = (self.label(), self.label());
+                for flag in flags {
+                    self.jump_if(Instr::JumpZero(flag, 0), unknown);
+                }
+                self.doubts.clear();
+                self.allocate(op)?;
+                self.jump(end);
+                self.bind(unknown);
+                self.mark(*var, false)?;
+                self.bind(end);
+                Ok(())
             }
+            Op::Alloc { .. } => self.allocate(op),
             Op::Free { addr } => {
                 let addr = self.value(*addr)?;
                 self.emit(Instr::Free(addr));
@@ -401,6 +420,31 @@ impl<'p> Compiler<'p> {
                 Ok(())
             }
         }
+    }
+
+    /// The register with the address of an access, which is checked to stay in the object that it starts from where that
+    /// can be seen: a sum with the constant address of an object or a part of it.
+    fn address(&mut self, id: ExprId, kind: Kind) -> Result<Reg, TooLarge> {
+        let reg = self.value(id)?;
+        if let Some(object) = base_object(self.program, id) {
+            let size = kind.bytes() as u64;
+            let range = (object.addr, (object.addr + object.size).saturating_sub(size));
+            let position = self.ranges.insert_full(range).0;
+            self.emit(Instr::Within(reg, position as u32));
+        }
+        Ok(reg)
+    }
+
+    fn allocate(&mut self, op: &Op) -> Result<(), TooLarge> {
+        let Op::Alloc { var, size, .. } = op else { unreachable!("only called for allocations") };
+        let size = self.value(*size)?;
+        self.emit(Instr::Alloc(self.registers.var(*var), size));
+        self.mark(*var, true)
+    }
+
+    /// Whether a variable is local, and what the edge writes to it depends on variables that may have no value.
+    fn may_lack_value(&self, var: VarId) -> bool {
+        matches!(self.program.var(var).scope, Scope::Local(_)) && !self.doubts.is_empty()
     }
 
     /// One variable has a value exactly if the other has one.
@@ -497,6 +541,7 @@ impl<'p> Compiler<'p> {
             global_objects: globals().map(|object| (object.addr, object.size)).collect(),
             constant_objects: globals().filter(|o| o.constant).map(|object| (object.addr, object.size)).collect(),
             local_objects: self.local_objects,
+            ranges: self.ranges.into_iter().collect(),
             storage: self.setup.storage,
             heap_start: self.program.heap_start(),
             pointer_bits: self.program.machine.size_type().bits,
@@ -504,6 +549,30 @@ impl<'p> Compiler<'p> {
             instrs: self.instrs,
         }
     }
+}
+
+/// The object that an address is computed from by adding something to a constant address in it; none if there are
+/// several or the whole address is constant.
+fn base_object(program: &Program, address: ExprId) -> Option<&Object> {
+    let mut found = None;
+    let mut todo = vec![address];
+    while let Some(id) = todo.pop() {
+        match program.exprs.get(id).kind {
+            ExprKind::Binary(BinOp::Add, a, b) => todo.extend([a, b]),
+            ExprKind::Const(value) if id != address => {
+                let addr = u64::try_from(value).ok()?;
+                let at = program.objects.partition_point(|object| object.addr <= addr);
+                if let Some(object) = program.objects[..at].last()
+                    && addr - object.addr < object.size
+                    && found.replace(object).is_some()
+                {
+                    return None;
+                }
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 /// Where a jump or call leads.

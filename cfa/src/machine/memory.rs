@@ -34,6 +34,9 @@ pub enum AccessError {
     /// The bytes belong to several objects.
     #[error("access across the end of an object")]
     Across,
+    /// The address was computed from that of an object, but the bytes are not in it.
+    #[error("access beyond the end of an object")]
+    Beyond,
     /// A write to a constant object.
     #[error("write to a constant object")]
     Constant,

@@ -6,8 +6,9 @@
 //! a write to a constant object. What C leaves undefined ends the run with the reason, except that signed arithmetic wraps
 //! around and that reading storage without a value is an input like any other (see [`Storage`]).
 //!
-//! A local object with a fixed address lives while its function is active. Leaving one object and landing in another is
-//! noticed only when a single access covers bytes of both, because a pointer is a plain number.
+//! A local object with a fixed address lives while its function is active. A pointer is a plain number, so leaving one object
+//! and landing in another is noticed only in two cases: a single access covers bytes of both, or the address is computed
+//! from the constant address of another object in the expression itself, as for an index into an array variable.
 
 mod assigned;
 mod code;

@@ -345,6 +345,12 @@ impl Machine {
                 Instr::JumpTaken(edge, to) => {
                     jump_if!(inputs.takes(Asked { edge, step: self.step_count }), to);
                 }
+                Instr::Within(a, range) => {
+                    let (first, last) = code.ranges[range as usize];
+                    if reg!(a).wrapping_sub(first) > last.wrapping_sub(first) {
+                        return self.undefined(at, AccessError::Beyond);
+                    }
+                }
                 Instr::Load(kind, d, a) => {
                     let addr = reg!(a);
                     reg!(d) = match load(&self.memory, kind, addr) {
