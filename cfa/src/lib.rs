@@ -21,6 +21,7 @@ pub mod location;
 pub mod loops;
 mod lower;
 pub mod machine;
+mod notation;
 mod parser;
 mod program;
 pub mod property;
@@ -41,6 +42,12 @@ pub use loops::{Loop, Loops};
 pub use program::{Options, Program, Source, UndefinedFunctions};
 pub use property::{Property, PropertyError};
 pub use types::MachineModel;
+
+/// The syntax tree of a file in a prefix notation, one line for each declaration and function: `Mul(a, Cast(int, b))`.
+pub fn syntax(source: &Source) -> Result<Vec<String>, LoadError> {
+    let refuse = |(at, construct, advice)| lower::syntax_error(source, at, construct, advice);
+    Ok(notation::write(&parser::parse(&source.text).map_err(refuse)?))
+}
 
 /// Reads a program.
 pub fn load(sources: &[Source], options: &Options) -> Result<Program, LoadError> {

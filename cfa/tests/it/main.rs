@@ -2,6 +2,7 @@
 //! Tests of the front end on small C programs; every loaded program goes through the verifier first.
 
 mod conversions;
+mod differential;
 mod errors;
 mod exprs;
 mod floats;
