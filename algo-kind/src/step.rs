@@ -28,6 +28,8 @@ pub struct StepUnrolling {
     unrolling: Unrolling,
     /// The loop heads on the way: their cut points and nodes.
     heads: Vec<(usize, ArgId)>,
+    /// The number of segments that were unrolled completely.
+    done: u32,
     /// The number of heads at the end of the first segment.
     first: usize,
     /// The heads at the end of the last segment are those from here on.
@@ -43,13 +45,15 @@ impl StepUnrolling {
         start: Start,
     ) -> Self {
         let unrolling = Unrolling::new(program, targets, manager, start, Counting::Visits);
-        Self { unrolling, heads: Vec::new(), first: 0, last: 0 }
+        Self { unrolling, heads: Vec::new(), done: 0, first: 0, last: 0 }
     }
 
     /// Unrolls to `segments` segments, at least as many as before.
     pub fn extend(&mut self, cx: &mut Cx, cutpoints: &Cutpoints, segments: u32) -> Result<(), Stop> {
-        while self.unrolling.bound() < segments {
-            self.unrolling.extend(cx, self.unrolling.bound() + 1)?;
+        while self.done < segments {
+            // A segment whose unrolling was stopped goes on here.
+            self.unrolling.extend(cx, self.done + 1)?;
+            self.done += 1;
             self.last = self.heads.len();
             for &id in self.unrolling.frontier() {
                 let location = self.unrolling.arg().location(id);
@@ -58,7 +62,7 @@ impl StepUnrolling {
                 })?;
                 self.heads.push((number, id));
             }
-            if self.unrolling.bound() == 1 {
+            if self.done == 1 {
                 self.first = self.heads.len();
             }
         }

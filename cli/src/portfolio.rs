@@ -115,6 +115,10 @@ impl Budget for TurnBudget {
             (a, b) => a.or(b),
         }
     }
+
+    fn elapsed(&self) -> Duration {
+        thread_time()
+    }
 }
 
 /// What the stages have in common.

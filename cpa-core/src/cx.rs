@@ -36,7 +36,7 @@ pub trait Budget {
     fn check(&self) -> Result<(), Stop>;
     /// The time that is left, if it is limited.
     fn remaining(&self) -> Option<Duration>;
-    /// The wall time since the run began, for statistics; zero if nobody measures.
+    /// The time that the run has used, for statistics; zero if nobody measures.
     fn elapsed(&self) -> Duration {
         Duration::ZERO
     }
@@ -139,7 +139,7 @@ impl Cx {
         self.budget.remaining()
     }
 
-    /// The wall time since the run began, for statistics; zero if nobody measures.
+    /// The time that the run has used, for statistics; zero if nobody measures.
     pub fn elapsed(&self) -> Duration {
         self.budget.elapsed()
     }

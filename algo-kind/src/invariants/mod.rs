@@ -107,19 +107,25 @@ impl Generator {
         steps: &[StepUnrolling],
         known: &Invariants,
     ) -> Result<Option<Invariants>, Stop> {
-        let Some(stage) = self.stages.pop() else { return Ok(None) };
+        // A stage that is stopped is done again.
+        let Some(&stage) = self.stages.last() else { return Ok(None) };
         self.entry.extend(cx, &self.cutpoints, 1)?;
         let candidates = match stage {
             Stage::DataFlow(precision) => self.data_flow(cx, precision)?,
             Stage::Guesses => self.guesses(),
         };
-        let Some(mut candidates) = candidates else { return Ok(Some(known.clone())) };
+        let Some(mut candidates) = candidates else {
+            self.stages.pop();
+            return Ok(Some(known.clone()));
+        };
         if let Some(number) = self.cutpoints.number(Vec::new(), self.program.entry) {
             // No segment ends with the first visit, so nothing about it would be checked.
             candidates[number].clear();
         }
         let induction = Induction { manager: &self.manager, entry: &self.entry, steps, timeout: QUERY_TIMEOUT };
-        Ok(Some(induction.prove(cx, known, candidates)?))
+        let proved = induction.prove(cx, known, candidates)?;
+        self.stages.pop();
+        Ok(Some(proved))
     }
 
     fn data_flow(&self, cx: &Cx, precision: Precision) -> Result<Option<Vec<Vec<TermId>>>, Stop> {
