@@ -37,9 +37,10 @@ impl IntTy {
 
     /// The value of the type that is congruent to `value` modulo 2^bits.
     pub fn wrap(self, value: i128) -> i128 {
-        let modulus = 1i128 << self.bits;
-        let low = value.rem_euclid(modulus);
-        if self.signed && low > self.max() { low - modulus } else { low }
+        // Extends the low bits, by the sign or by zeros; a division by 2^bits would be much slower.
+        let unused = i128::BITS - self.bits;
+        let high = value << unused;
+        if self.signed { high >> unused } else { (high.cast_unsigned() >> unused).cast_signed() }
     }
 }
 

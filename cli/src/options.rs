@@ -166,6 +166,7 @@ macro_rules! choice {
 
 choice!(/** The algorithm around the exploration. */ Algorithm {
     /** Counterexample-guided abstraction refinement. */ Cegar = "CEGAR",
+    /** One exploration with everything tracked; for analyses of values. */ Cpa = "CPA",
     /** Bounded model checking. */ Bmc = "BMC",
     /** Execution with concrete inputs. */ Execution = "EXECUTION",
     /** Execution with all inputs that matter, if they are few. */ Exhaustive = "EXHAUSTIVE",
@@ -175,6 +176,24 @@ choice!(/** Where the auxiliary invariants of k-induction come from. */ Invarian
     /** There are none. */ Nothing = "DO_NOTHING",
     /** A data-flow analysis over disjunctions of intervals. */ ReachedSet = "REACHED_SET",
     /** That, and candidates from the program and from runs of it that are inductive together. */ Induction = "INDUCTION",
+});
+choice!(/** Which domains run together, beside locations and calls. */ Domains {
+    /** Predicate abstraction. */ Predicate = "predicate",
+    /** Explicit values. */ Value = "value",
+    /** Explicit values, and predicates where values are not enough. */ ValuePredicate = "value, predicate",
+});
+choice!(/** How states at one location are merged. */ MergeType {
+    /** Not at all. */ Sep = "SEP",
+    /** To what both have in common. */ Join = "JOIN",
+});
+choice!(/** Where a refinement takes effect. */ PrecisionSharing {
+    /** At all locations. */ Scope = "SCOPE",
+    /** Where the value matters. */ Location = "LOCATION",
+});
+choice!(/** Which infeasible prefix of a path is refuted. */ PrefixPreference {
+    /** The one that needs the fewest and best variables. */ Best = "DOMAIN_MIN",
+    /** The first one. */ Shortest = "LENGTH_MIN",
+    /** The last one. */ Longest = "LENGTH_MAX",
 });
 choice!(/** How the bound of an unrolling grows. */ Adjuster {
     /** Not at all. */ Static = "STATIC",
@@ -269,8 +288,10 @@ options! {
     "analysis.cores" cores: u32 = 0;
     /// The function where the program starts.
     "analysis.entryFunction" entry_function: String = "main".to_string();
-    /// What is run: abstraction refinement, bounded model checking, k-induction or execution.
+    /// What is run: abstraction refinement, one exploration, bounded model checking, k-induction or execution.
     "analysis.algorithm" algorithm: Algorithm = Algorithm::Cegar;
+    /// Which domains run together, beside locations and calls.
+    "CompositeCPA.cpas" domains: Domains = Domains::Predicate;
     /// The order in which states are explored.
     "analysis.traversal.order" traversal: Traversal = Traversal::Dfs;
     /// Whether states earlier in the reverse post-order of their function are explored first, so that the branches of a
@@ -304,6 +325,12 @@ options! {
     "cpa.predicate.bdd" bdd: BddChoice = BddChoice::Oxidd;
     /// The interpolation engines in the order in which they are asked, separated by commas.
     "cpa.predicate.refinement.engines" engines: String = "newton,uniform,spacer,candidates,sp".to_string();
+    /// How states of the value analysis are merged.
+    "cpa.value.merge" value_merge: MergeType = MergeType::Sep;
+    /// Where a variable is tracked that the value analysis needs for a refutation.
+    "cpa.value.precision.sharing" value_sharing: PrecisionSharing = PrecisionSharing::Scope;
+    /// Which infeasible prefix of a path the value analysis refutes.
+    "cpa.value.refinement.prefixPreference" value_prefixes: PrefixPreference = PrefixPreference::Best;
     /// The bound of an unrolling: how often the body of each loop is run after it was entered, and how many further
     /// activations of a function there are on the call stack. The first bound, if it grows.
     "cpa.loopbound.maxLoopIterations" max_iterations: u32 = 1;

@@ -19,6 +19,9 @@ const PRESETS: &[(&str, &str)] = &[
     ("predicate", include_str!("../presets/predicate.toml")),
     ("predicate-abelf", include_str!("../presets/predicate-abelf.toml")),
     ("predicate-sbe", include_str!("../presets/predicate-sbe.toml")),
+    ("value", include_str!("../presets/value.toml")),
+    ("value-nocegar", include_str!("../presets/value-nocegar.toml")),
+    ("value-predicate", include_str!("../presets/value-predicate.toml")),
 ];
 
 /// Why a configuration cannot be used.

@@ -3,6 +3,7 @@
 
 mod bmc;
 mod cegar;
+mod data;
 mod execution;
 mod exhaustive;
 mod kind;
@@ -15,11 +16,12 @@ use cfa::ids::NodeId;
 use cpa_core::{Cx, Outcome};
 use cpa_predicate::{Encoding, Manager};
 
-use crate::options::{Algorithm, BddChoice, Config, EncodingChoice};
+use crate::options::{Algorithm, BddChoice, Config, Domains, EncodingChoice};
 use cpa_predicate::region::Library;
 
 pub use bmc::BmcAnalysis;
 pub use cegar::CegarAnalysis;
+pub use data::DataAnalysis;
 pub use execution::ExecutionAnalysis;
 pub use exhaustive::ExhaustiveAnalysis;
 pub use kind::KInductionAnalysis;
@@ -39,7 +41,10 @@ pub trait Analysis {
 /// The analysis that a configuration describes; it looks for the targets. Fails with a message when options do not fit.
 pub fn analysis(program: Rc<Program>, targets: BTreeSet<NodeId>, config: &Config) -> Result<Box<dyn Analysis>, String> {
     Ok(match config.algorithm {
-        Algorithm::Cegar => Box::new(CegarAnalysis::new(program, targets, config)?),
+        Algorithm::Cegar if config.domains == Domains::Predicate => {
+            Box::new(CegarAnalysis::new(program, targets, config)?)
+        }
+        Algorithm::Cegar | Algorithm::Cpa => Box::new(DataAnalysis::new(program, targets, config)?),
         Algorithm::Bmc => Box::new(BmcAnalysis::new(program, targets, config)?),
         Algorithm::Execution => Box::new(ExecutionAnalysis::new(program, targets, config)),
         Algorithm::Exhaustive => Box::new(ExhaustiveAnalysis::new(program, targets, config)?),

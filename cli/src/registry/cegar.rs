@@ -90,17 +90,7 @@ impl Analysis for CegarAnalysis {
     fn statistics(&self) -> Vec<(String, String)> {
         let manager = self.manager.borrow();
         let portfolio = self.portfolio.borrow();
-        let core = self.cegar.exploration().statistics();
-        let mut entries: Vec<(String, String)> = vec![
-            ("Size of reached set".into(), self.cegar.arg().len().to_string()),
-            ("Number of iterations".into(), core.iterations.to_string()),
-            ("Number of computed successors".into(), core.successors.to_string()),
-            ("Number of times merged".into(), core.merges.to_string()),
-            ("Number of times stopped".into(), core.covered.to_string()),
-            ("Max size of waitlist".into(), core.max_waiting.to_string()),
-            ("Average size of waitlist".into(), format!("{:.2}", core.average_waiting())),
-            ("Number of CEGAR refinements".into(), self.cegar.statistics().refinements.to_string()),
-        ];
+        let mut entries = explored(&self.cegar);
         entries.extend(manager.stats.entries().into_iter().map(|(label, value)| (label.to_string(), value)));
         let arg = self.arg();
         let mut locations: BTreeSet<NodeId> = BTreeSet::new();
@@ -123,7 +113,22 @@ impl Analysis for CegarAnalysis {
     }
 }
 
-fn waitlist(config: &Config) -> Box<dyn Waitlist> {
+/// Labels and values of the statistics of the exploration and the refinements.
+pub(super) fn explored(cegar: &Cegar) -> Vec<(String, String)> {
+    let core = cegar.exploration().statistics();
+    vec![
+        ("Size of reached set".into(), cegar.arg().len().to_string()),
+        ("Number of iterations".into(), core.iterations.to_string()),
+        ("Number of computed successors".into(), core.successors.to_string()),
+        ("Number of times merged".into(), core.merges.to_string()),
+        ("Number of times stopped".into(), core.covered.to_string()),
+        ("Max size of waitlist".into(), core.max_waiting.to_string()),
+        ("Average size of waitlist".into(), format!("{:.2}", core.average_waiting())),
+        ("Number of CEGAR refinements".into(), cegar.statistics().refinements.to_string()),
+    ]
+}
+
+pub(super) fn waitlist(config: &Config) -> Box<dyn Waitlist> {
     match (config.use_rpo, config.use_callstack, config.traversal) {
         (true, true, _) => Box::new(ReversePostOrder::callstack_first()),
         (true, false, _) => Box::new(ReversePostOrder::new()),
@@ -132,7 +137,7 @@ fn waitlist(config: &Config) -> Box<dyn Waitlist> {
     }
 }
 
-fn engines(names: &str) -> Result<Vec<EngineKind>, String> {
+pub(super) fn engines(names: &str) -> Result<Vec<EngineKind>, String> {
     names
         .split(',')
         .map(str::trim)

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Local variables that are not read any more are forgotten, so that states that differ only in them are the same.
+//!
+//! The usual backward data-flow analysis, for each function by itself: nobody but the function itself reads its local
+//! variables, because those whose address is taken are objects in memory. The variable that holds the returned value is
+//! read at the exit.
+
+use cfa::{FuncId, NodeId, Op, Program, Scope, VarId};
+use rustc_hash::FxHashMap;
+
+/// Functions with more bits of data-flow facts than this are left alone.
+const LIMIT: usize = 1 << 28;
+
+/// For each edge the local variables that are no longer needed behind it, and for each function the parameters that it
+/// never reads.
+#[derive(Debug)]
+pub(crate) struct Dying {
+    edges: Vec<Box<[VarId]>>,
+    params: Vec<Box<[VarId]>>,
+}
+
+impl Dying {
+    pub(crate) fn new(program: &Program) -> Self {
+        let mut nodes: Vec<Vec<NodeId>> = vec![Vec::new(); program.funcs.len()];
+        for node in program.node_ids() {
+            nodes[program.node(node).func.index()].push(node);
+        }
+        let mut locals: Vec<Vec<VarId>> = vec![Vec::new(); program.funcs.len()];
+        for (index, var) in program.vars.iter().enumerate() {
+            if let Scope::Local(func) = var.scope {
+                locals[func.index()].push(VarId::new(index));
+            }
+        }
+        let edges = vec![Box::default(); program.edges.len()];
+        let mut dying = Self { edges, params: vec![Box::default(); program.funcs.len()] };
+        for (index, (nodes, locals)) in nodes.iter().zip(&locals).enumerate() {
+            if !locals.is_empty() && nodes.len().saturating_mul(locals.len()) <= LIMIT {
+                Function::new(program, FuncId::new(index), nodes, locals).solve(&mut dying);
+            }
+        }
+        dying
+    }
+
+    pub(crate) fn behind(&self, edge: cfa::EdgeId) -> &[VarId] {
+        &self.edges[edge.index()]
+    }
+
+    pub(crate) fn unread_params(&self, func: FuncId) -> &[VarId] {
+        &self.params[func.index()]
+    }
+}
+
+/// The variables that an edge reads and the one that it writes.
+pub(crate) fn accesses(program: &Program, op: &Op) -> (Vec<VarId>, Option<VarId>) {
+    let vars =
+        |exprs: &[cfa::ExprId]| -> Vec<VarId> { exprs.iter().flat_map(|&expr| program.exprs.vars(expr)).collect() };
+    match op {
+        Op::Skip | Op::Unsupported { .. } => (Vec::new(), None),
+        Op::Assume { cond, .. } => (vars(&[*cond]), None),
+        Op::Assign { var, value } => (vars(&[*value]), Some(*var)),
+        Op::Havoc { var, .. } => (Vec::new(), Some(*var)),
+        Op::Call { args, result, .. } => (vars(args), *result),
+        Op::Load { var, addr, .. } => (vars(&[*addr]), Some(*var)),
+        Op::Store { addr, value, .. } => (vars(&[*addr, *value]), None),
+        Op::Alloc { var, size, .. } => (vars(&[*size]), Some(*var)),
+        Op::Free { addr } => (vars(&[*addr]), None),
+        Op::Zero { addr, size, .. } => (vars(&[*addr, *size]), None),
+    }
+}
+
+struct Function<'a> {
+    program: &'a Program,
+    func: FuncId,
+    nodes: &'a [NodeId],
+    locals: &'a [VarId],
+    bit: FxHashMap<VarId, usize>,
+    /// For each node, by its position in the function, the live variables.
+    live: Vec<Vec<u64>>,
+    position: FxHashMap<NodeId, usize>,
+}
+
+impl<'a> Function<'a> {
+    fn new(program: &'a Program, func: FuncId, nodes: &'a [NodeId], locals: &'a [VarId]) -> Self {
+        let bit: FxHashMap<VarId, usize> = locals.iter().enumerate().map(|(bit, &var)| (var, bit)).collect();
+        let position = nodes.iter().enumerate().map(|(position, &node)| (node, position)).collect();
+        let mut live = vec![vec![0; locals.len().div_ceil(64)]; nodes.len()];
+        let function = program.func(func);
+        if let (Some(body), Some(ret)) = (function.body, function.ret) {
+            let positions: &FxHashMap<NodeId, usize> = &position;
+            if let (Some(&exit), Some(&bit)) = (positions.get(&body.exit), bit.get(&ret)) {
+                let words: &mut Vec<u64> = &mut live[exit];
+                words[bit / 64] |= 1 << (bit % 64);
+            }
+        }
+        Self { program, func, nodes, locals, bit, live, position }
+    }
+
+    /// What is live before an edge.
+    fn before(&self, edge: cfa::EdgeId) -> Vec<u64> {
+        let edge = self.program.edge(edge);
+        let mut live = self.live[self.position[&edge.dst]].clone();
+        let (reads, writes) = accesses(self.program, &edge.op);
+        if let Some(&bit) = writes.and_then(|var| self.bit.get(&var)) {
+            live[bit / 64] &= !(1 << (bit % 64));
+        }
+        for bit in reads.iter().filter_map(|var| self.bit.get(var)) {
+            live[bit / 64] |= 1 << (bit % 64);
+        }
+        live
+    }
+
+    fn solve(mut self, dying: &mut Dying) {
+        // Nodes of a function are in reverse post-order, so the last ones come first here.
+        let mut queued = vec![true; self.nodes.len()];
+        let mut stack: Vec<usize> = (0..self.nodes.len()).collect();
+        while let Some(position) = stack.pop() {
+            queued[position] = false;
+            let node = self.program.node(self.nodes[position]);
+            let mut changed = false;
+            for &edge in &node.leaving {
+                let before = self.before(edge);
+                for (word, more) in self.live[position].iter_mut().zip(before) {
+                    changed |= more & !*word != 0;
+                    *word |= more;
+                }
+            }
+            if changed {
+                for &edge in &node.entering {
+                    let source = self.position[&self.program.edge(edge).src];
+                    if !queued[source] {
+                        queued[source] = true;
+                        stack.push(source);
+                    }
+                }
+            }
+        }
+        for (position, &node) in self.nodes.iter().enumerate() {
+            for &edge in &self.program.node(node).leaving {
+                let there = &self.live[self.position[&self.program.edge(edge).dst]];
+                let mut here = self.live[position].clone();
+                if let Some(&bit) = accesses(self.program, &self.program.edge(edge).op).1.and_then(|v| self.bit.get(&v))
+                {
+                    here[bit / 64] |= 1 << (bit % 64);
+                }
+                let gone = |bit: &usize| (here[bit / 64] & !there[bit / 64]) >> (bit % 64) & 1 == 1;
+                dying.edges[edge.index()] = (0..self.locals.len()).filter(gone).map(|bit| self.locals[bit]).collect();
+            }
+        }
+        let function = self.program.func(self.func);
+        if let Some(entry) = function.body.and_then(|body| self.position.get(&body.entry)) {
+            let live = &self.live[*entry];
+            let unread = |var: &VarId| self.bit.get(var).is_some_and(|bit| live[bit / 64] >> (bit % 64) & 1 == 0);
+            dying.params[self.func.index()] = function.params.iter().copied().filter(unread).collect();
+        }
+    }
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The strongest post-condition of a step over known values (document 001, section 2.3.3; Beyer and Löwe, *Explicit-State
+//! Software Verification Based on CEGAR and Interpolation*, section 2).
+//!
+//! A store to an unknown address forgets the region it goes to; new objects have unknown addresses. Left out: addresses
+//! relative to an unknown one.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use cfa::{ExprId, FuncId, IntTy, Op, Program, RegionId, Scope, VarId};
+use cpa_core::Step;
+
+use crate::assume::{Assume, Contradiction};
+use crate::eval::{Eval, Sizes};
+use crate::liveness::Dying;
+use crate::place::{Cell, Place, Places, Slot, var_slot};
+use crate::precision::Tracked;
+use crate::state::{ValueState, bits};
+
+/// The meaning of a program over known values; shared by the analysis and its refiner.
+#[derive(Debug)]
+pub struct Machine {
+    pub(crate) program: Rc<Program>,
+    pub(crate) sizes: Sizes,
+    pub(crate) places: RefCell<Places>,
+    dying: Dying,
+    /// The local variables of each function.
+    locals: Vec<Vec<VarId>>,
+    /// The bytes of the local objects of each function.
+    objects: Vec<Vec<(RegionId, u64, u64)>>,
+}
+
+impl Machine {
+    /// Prepares a program.
+    pub fn new(program: Rc<Program>) -> Self {
+        let mut locals = vec![Vec::new(); program.funcs.len()];
+        for (index, var) in program.vars.iter().enumerate() {
+            if let Scope::Local(func) = var.scope {
+                locals[func.index()].push(VarId::new(index));
+            }
+        }
+        let mut objects = vec![Vec::new(); program.funcs.len()];
+        for object in &program.objects {
+            if let Scope::Local(func) = object.scope {
+                objects[func.index()].push((object.region, object.addr, object.addr + object.size));
+            }
+        }
+        Self {
+            sizes: Sizes::new(&program.exprs),
+            places: RefCell::new(Places::new(&program)),
+            dying: Dying::new(&program),
+            locals,
+            objects,
+            program,
+        }
+    }
+
+    /// The analysed program.
+    pub fn program(&self) -> &Rc<Program> {
+        &self.program
+    }
+
+    /// What a slot stands for.
+    pub fn place(&self, slot: Slot) -> Place {
+        self.places.borrow().place(slot)
+    }
+
+    /// The slot of a variable.
+    pub fn slot(&self, var: VarId) -> Slot {
+        var_slot(var)
+    }
+
+    /// One of the states at the start of the program: all memory holds zeros.
+    pub(crate) fn start(&self) -> ValueState {
+        let mut state = ValueState::default();
+        for object in &self.program.objects {
+            self.fill(&mut state, object.region, object.addr, object.addr + object.size);
+        }
+        state
+    }
+
+    /// Bytes are zero from now on.
+    pub(crate) fn fill(&self, state: &mut ValueState, region: RegionId, start: u64, end: u64) {
+        state.zero(&mut self.places.borrow_mut(), (region, start, end), Tracked::All);
+    }
+
+    /// The value of an expression in all concrete states that the state stands for, if it is known.
+    pub fn eval(&self, state: &ValueState, expr: ExprId) -> Option<i128> {
+        Eval::new(&self.program.exprs, &self.sizes, expr, |var, ty| state.var(var, ty)).eval(expr)
+    }
+
+    fn ty(&self, var: VarId) -> IntTy {
+        self.program.var(var).ty
+    }
+
+    /// The state after a step; none if the step is not possible. Only what is tracked there gets values.
+    pub fn post(&self, state: &ValueState, step: Step, tracked: Tracked<'_>) -> Option<ValueState> {
+        let mut next = state.clone();
+        let edge = step.edge();
+        match (step, &self.program.edge(edge).op) {
+            (Step::Edge(_), op) => self.operation(state, &mut next, op, tracked).ok()?,
+            (Step::Enter(_), Op::Call { callee, args, .. }) => {
+                for (&param, &arg) in self.program.func(*callee).params.iter().zip(args) {
+                    let value = self.eval(state, arg);
+                    self.set(&mut next, param, value, tracked);
+                }
+                for &param in self.dying.unread_params(*callee) {
+                    next.forget(var_slot(param));
+                }
+                return Some(next);
+            }
+            (Step::Leave(_), Op::Call { callee, result, .. }) => {
+                self.leave(state, &mut next, *callee, *result, tracked)
+            }
+            (Step::Enter(_) | Step::Leave(_), _) => {}
+        }
+        for &var in self.dying.behind(edge) {
+            next.forget(var_slot(var));
+        }
+        Some(next)
+    }
+
+    /// A variable gets a value, or an unknown one.
+    pub(crate) fn set(&self, state: &mut ValueState, var: VarId, value: Option<i128>, tracked: Tracked<'_>) {
+        match value {
+            Some(value) if tracked.contains(var_slot(var)) => state.set_var(var, value, self.ty(var)),
+            Some(_) | None => state.forget(var_slot(var)),
+        }
+    }
+
+    fn leave(
+        &self,
+        state: &ValueState,
+        next: &mut ValueState,
+        callee: FuncId,
+        result: Option<VarId>,
+        tracked: Tracked<'_>,
+    ) {
+        let returned = self.program.func(callee).ret.and_then(|ret| state.var(ret, self.ty(ret)));
+        for &var in &self.locals[callee.index()] {
+            next.forget(var_slot(var));
+        }
+        for &bytes in &self.objects[callee.index()] {
+            next.forget_bytes(&mut self.places.borrow_mut(), bytes, tracked);
+        }
+        if let Some(result) = result {
+            self.set(next, result, returned, tracked);
+        }
+    }
+
+    /// The cell of an access, if its address is known.
+    pub(crate) fn cell(&self, state: &ValueState, addr: ExprId, ty: IntTy, region: RegionId) -> Option<Cell> {
+        let addr = self.eval(state, addr)? as u64;
+        let bytes = u64::from(ty.bits / 8);
+        // An access that wraps around in the address space is as good as one to an unknown address.
+        addr.checked_add(bytes).map(|_| Cell { region, addr, bytes })
+    }
+
+    /// The range of a zeroed object, if it is known.
+    fn range(&self, state: &ValueState, addr: ExprId, size: ExprId, region: RegionId) -> Option<(RegionId, u64, u64)> {
+        let start = self.eval(state, addr)? as u64;
+        let end = start.checked_add(self.eval(state, size)? as u64)?;
+        Some((region, start, end))
+    }
+
+    fn operation(
+        &self,
+        state: &ValueState,
+        next: &mut ValueState,
+        op: &Op,
+        tracked: Tracked<'_>,
+    ) -> Result<(), Contradiction> {
+        match op {
+            Op::Skip | Op::Free { .. } | Op::Unsupported { .. } | Op::Call { .. } => {}
+            Op::Assume { cond, truth } => {
+                let mut assume = Assume { machine: self, state: next, learned: Vec::new() };
+                assume.holds(*cond, *truth)?;
+                for var in assume.learned {
+                    if !tracked.contains(var_slot(var)) {
+                        next.forget(var_slot(var));
+                    }
+                }
+            }
+            Op::Assign { var, value } => self.set(next, *var, self.eval(state, *value), tracked),
+            Op::Havoc { var, .. } | Op::Alloc { var, .. } => next.forget(var_slot(*var)),
+            Op::Load { var, addr, region } => {
+                let ty = self.ty(*var);
+                let cell = self.cell(state, *addr, ty, *region);
+                let value = cell.and_then(|cell| state.load(&mut self.places.borrow_mut(), cell));
+                self.set(next, *var, value.map(|value| ty.wrap(i128::from(value))), tracked);
+            }
+            Op::Store { addr, value, region } => {
+                let places = &mut self.places.borrow_mut();
+                let ty = self.program.exprs.ty(*value);
+                match self.cell(state, *addr, ty, *region) {
+                    Some(cell) => {
+                        let value = self.eval(state, *value).map(|value| bits(value, ty));
+                        next.store(places, cell, value, tracked);
+                    }
+                    None => next.forget_region(places, *region),
+                }
+            }
+            Op::Zero { addr, size, region } => {
+                let places = &mut self.places.borrow_mut();
+                match self.range(state, *addr, *size, *region) {
+                    Some(range) => next.zero(places, range, tracked),
+                    None => next.forget_region(places, *region),
+                }
+            }
+        }
+        Ok(())
+    }
+}

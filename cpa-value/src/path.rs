@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Infeasible paths: where the values contradict an assumption, and which places that needs.
+//!
+//! A path is run with everything tracked. At a contradiction the assumption is skipped and the run goes on, so that one path
+//! gives several infeasible sliced prefixes to choose from (Beyer, Löwe, Wendler, *Sliced Path Prefixes*, section 3). The
+//! steps that a contradiction depends on are found backwards, then places are dropped one by one while the rest is still
+//! contradictory (document 001, section 2.4.2). Dropping a place for the whole path instead of position by position
+//! gives small precisions directly.
+
+use std::collections::BTreeSet;
+
+use cfa::{ExprId, Op, RegionId};
+use cpa_core::Step;
+
+use crate::machine::Machine;
+use crate::place::{Cell, Place, Slot, var_slot};
+use crate::precision::{SlotSet, Tracked};
+use crate::state::ValueState;
+
+/// How many steps may be repeated to drop places, for one path.
+const EFFORT: usize = 3_000_000;
+
+/// How many prefixes of a path are looked at.
+const PREFIXES: usize = 12;
+
+/// A run of a path with what is tracked.
+pub(crate) struct Run {
+    /// The states before each step, and the last one. Steps whose assumption contradicts do not change the state.
+    pub(crate) states: Vec<ValueState>,
+    /// The steps that contradict the values, ascending.
+    pub(crate) contradictions: Vec<usize>,
+}
+
+/// What makes a prefix of a path infeasible.
+#[derive(Clone, Debug)]
+pub(crate) struct Refutation {
+    /// The places that are needed for that.
+    pub(crate) slots: SlotSet,
+    /// For the positions up to the step that is not possible, the places whose values matter from there on.
+    pub(crate) needed: Vec<Vec<Slot>>,
+}
+
+/// Runs a path; stops at the first contradiction, or skips contradicting assumptions until there are enough.
+pub(crate) fn run(machine: &Machine, steps: &[Step], tracked: Tracked<'_>, contradictions: usize) -> Run {
+    let mut run = Run { states: vec![ValueState::default()], contradictions: Vec::new() };
+    for (index, &step) in steps.iter().enumerate() {
+        let state = &run.states[index];
+        let next = match machine.post(state, step, tracked) {
+            Some(next) => next,
+            None => {
+                run.contradictions.push(index);
+                state.clone()
+            }
+        };
+        run.states.push(next);
+        if run.contradictions.len() >= contradictions {
+            break;
+        }
+    }
+    run
+}
+
+/// All refutations of a path that are worth choosing from; empty if the values contradict nothing.
+pub(crate) fn refutations(machine: &Machine, steps: &[Step], badness: &dyn Fn(Slot) -> u32) -> Vec<Refutation> {
+    let full = run(machine, steps, Tracked::All, PREFIXES);
+    let mut effort = EFFORT;
+    let mut result = Vec::new();
+    for (number, &end) in full.contradictions.iter().enumerate() {
+        let skipped = &full.contradictions[..number];
+        let slice = slice(machine, steps, &full.states, end, skipped);
+        let mut slots: SlotSet = slice.needed.iter().flatten().copied().collect();
+        let relevant: Vec<Step> = slice.relevant.iter().map(|&index| steps[index]).collect();
+        minimise(machine, &relevant, &mut slots, badness, &mut effort);
+        if !contradicts(machine, steps[..=end].iter().copied(), &slots) {
+            // The slice missed something. Everything that is known anywhere is certainly enough.
+            let all = full.states[..=end].iter().flat_map(ValueState::slots);
+            slots = all.collect();
+            add_zeros(machine, &mut slots);
+        }
+        let run = run(machine, &steps[..=end], Tracked::Set(&slots), usize::MAX);
+        let needed = self::slice(machine, steps, &run.states, end, &run.contradictions).needed;
+        result.push(Refutation { slots, needed });
+    }
+    result
+}
+
+fn add_zeros(machine: &Machine, slots: &mut SlotSet) {
+    let places = machine.places.borrow();
+    for region in 0..machine.program.regions.len() {
+        slots.insert(places.zeros(RegionId::new(region)));
+    }
+}
+
+/// Whether the steps are impossible when only these places are tracked.
+fn contradicts(machine: &Machine, steps: impl Iterator<Item = Step>, slots: &SlotSet) -> bool {
+    let mut state = ValueState::default();
+    for step in steps {
+        match machine.post(&state, step, Tracked::Set(slots)) {
+            Some(next) => state = next,
+            None => return true,
+        }
+    }
+    false
+}
+
+/// Drops places while the steps stay impossible, the worst first.
+fn minimise(
+    machine: &Machine,
+    relevant: &[Step],
+    slots: &mut SlotSet,
+    badness: &dyn Fn(Slot) -> u32,
+    effort: &mut usize,
+) {
+    let mut order: Vec<Slot> = slots.iter().collect();
+    order.sort_by_key(|&slot| (std::cmp::Reverse(badness(slot)), slot));
+    for slot in order {
+        if *effort < relevant.len() {
+            return;
+        }
+        *effort -= relevant.len();
+        slots.remove(slot);
+        if !contradicts(machine, relevant.iter().copied(), slots) {
+            slots.insert(slot);
+        }
+    }
+}
+
+/// The steps that a contradiction depends on.
+struct Slice {
+    /// For the positions up to the contradiction, the known places that matter.
+    needed: Vec<Vec<Slot>>,
+    /// The steps, ascending; the last one is the contradiction.
+    relevant: Vec<usize>,
+}
+
+/// Follows a contradiction back to where its values come from.
+fn slice(machine: &Machine, steps: &[Step], states: &[ValueState], end: usize, skipped: &[usize]) -> Slice {
+    let mut needs = Needs { machine, slots: BTreeSet::new() };
+    if let Op::Assume { cond, .. } = &machine.program.edge(steps[end].edge()).op {
+        needs.read(&states[end], *cond);
+    }
+    let mut needed = vec![needs.known(&states[end])];
+    let mut relevant = vec![end];
+    for index in (0..end).rev() {
+        if !skipped.contains(&index) && needs.before(&states[index], steps[index]) {
+            relevant.push(index);
+        }
+        needed.push(needs.known(&states[index]));
+    }
+    needed.reverse();
+    relevant.reverse();
+    Slice { needed, relevant }
+}
+
+/// The places that matter, on the way back along a path.
+pub(crate) struct Needs<'a> {
+    pub(crate) machine: &'a Machine,
+    pub(crate) slots: BTreeSet<Slot>,
+}
+
+impl Needs<'_> {
+    /// What matters and is known.
+    fn known(&self, state: &ValueState) -> Vec<Slot> {
+        let places = self.machine.places.borrow();
+        let known = |slot: &Slot| match places.place(*slot) {
+            Place::Zeros(region) => state.has_zeros(region),
+            Place::Var(_) | Place::Cell(_) => state.knows(*slot),
+        };
+        self.slots.iter().copied().filter(known).collect()
+    }
+
+    /// The known variables of an expression matter.
+    pub(crate) fn read(&mut self, state: &ValueState, expr: ExprId) {
+        let vars = self.machine.program.exprs.vars(expr);
+        self.slots.extend(vars.into_iter().map(var_slot).filter(|&slot| state.knows(slot)));
+    }
+
+    fn cells_of(&self, region: RegionId) -> Vec<Slot> {
+        let places = self.machine.places.borrow();
+        let inside = |slot: &Slot| match places.place(*slot) {
+            Place::Var(_) => false,
+            Place::Zeros(other) => other == region,
+            Place::Cell(cell) => cell.region == region,
+        };
+        self.slots.iter().copied().filter(inside).collect()
+    }
+
+    /// Goes back over a step from the given state; says whether the step matters.
+    pub(crate) fn before(&mut self, state: &ValueState, step: Step) -> bool {
+        let program = &self.machine.program;
+        match (step, &program.edge(step.edge()).op) {
+            (Step::Enter(_), Op::Call { callee, args, .. }) => {
+                let mut relevant = false;
+                for (&param, &arg) in program.func(*callee).params.iter().zip(args) {
+                    if self.slots.remove(&var_slot(param)) {
+                        self.read(state, arg);
+                        relevant = true;
+                    }
+                }
+                relevant
+            }
+            (Step::Leave(_), Op::Call { callee, result: Some(result), .. }) => {
+                let relevant = self.slots.remove(&var_slot(*result));
+                if relevant && let Some(ret) = program.func(*callee).ret {
+                    self.slots.insert(var_slot(ret));
+                }
+                relevant
+            }
+            (Step::Edge(_), Op::Assume { cond, .. }) => {
+                // What was not known before, the assumption said.
+                let places = self.machine.places.borrow();
+                let is_var = |slot: &Slot| matches!(places.place(*slot), Place::Var(_));
+                let new: Vec<Slot> =
+                    self.slots.iter().copied().filter(|slot| is_var(slot) && !state.knows(*slot)).collect();
+                drop(places);
+                let said: BTreeSet<Slot> = program.exprs.vars(*cond).into_iter().map(var_slot).collect();
+                let mut relevant = false;
+                for slot in new.iter().filter(|slot| said.contains(slot)) {
+                    self.slots.remove(slot);
+                    relevant = true;
+                }
+                if relevant {
+                    self.read(state, *cond);
+                }
+                relevant
+            }
+            (Step::Edge(_), Op::Assign { var, value }) => {
+                let relevant = self.slots.remove(&var_slot(*var));
+                if relevant {
+                    self.read(state, *value);
+                }
+                relevant
+            }
+            (Step::Edge(_), Op::Havoc { var, .. } | Op::Alloc { var, .. }) => self.slots.remove(&var_slot(*var)),
+            (Step::Edge(_), Op::Load { var, addr, region }) => {
+                let relevant = self.slots.remove(&var_slot(*var));
+                if relevant {
+                    self.read(state, *addr);
+                    let ty = program.var(*var).ty;
+                    if let Some(cell) = self.machine.cell(state, *addr, ty, *region) {
+                        self.slots.extend(state.load_sources(&mut self.machine.places.borrow_mut(), cell));
+                    }
+                }
+                relevant
+            }
+            (Step::Edge(_), Op::Store { addr, value, region }) => {
+                let touched = self.cells_of(*region);
+                if !touched.is_empty() {
+                    self.read(state, *addr);
+                    let ty = program.exprs.ty(*value);
+                    if let Some(cell) = self.machine.cell(state, *addr, ty, *region) {
+                        self.stored(state, cell, &touched, Some(*value));
+                    }
+                }
+                !touched.is_empty()
+            }
+            (Step::Edge(_), Op::Zero { addr, size, region }) => {
+                let touched = self.cells_of(*region);
+                if !touched.is_empty() {
+                    self.read(state, *addr);
+                    self.read(state, *size);
+                }
+                !touched.is_empty()
+            }
+            (Step::Edge(_), Op::Skip | Op::Free { .. } | Op::Unsupported { .. } | Op::Call { .. })
+            | (Step::Leave(_), Op::Call { result: None, .. })
+            | (Step::Enter(_) | Step::Leave(_), _) => false,
+        }
+    }
+
+    /// Goes back over a store to a cell.
+    fn stored(&mut self, state: &ValueState, cell: Cell, touched: &[Slot], value: Option<ExprId>) {
+        let written = self.machine.places.borrow_mut().cell(cell);
+        for &slot in touched {
+            if slot == written {
+                self.slots.remove(&slot);
+                if let Some(value) = value {
+                    self.read(state, value);
+                }
+            } else if let Place::Cell(_) = self.machine.place(slot)
+                && !state.knows(slot)
+            {
+                // A byte that was left over when its cell was partly overwritten.
+                self.slots.remove(&slot);
+                let places = self.machine.places.borrow();
+                self.slots.extend(places.overlapping(slot).iter().copied().filter(|&other| state.knows(other)));
+            }
+        }
+    }
+}
