@@ -50,7 +50,12 @@ fn main() {
                 let status = if found.is_empty() { "ok" } else { "unsupported" };
                 let (nodes, edges, loops) = (program.nodes.len(), program.edges.len(), program.loops.loops.len());
                 let first = found.first().cloned().unwrap_or_default();
-                println!("{status} {name} {time:.3}s {nodes} nodes {edges} edges {loops} loops {first}");
+                let (accesses, bytes) = accesses(&program);
+                let regions = program.regions.len();
+                println!(
+                    "{status} {name} {time:.3}s {nodes} nodes {edges} edges {regions} regions {accesses} accesses \
+                     {bytes} byte-wise {loops} loops {first}"
+                );
                 if dump {
                     print!("{}", program.dump());
                 }
@@ -66,6 +71,16 @@ fn main() {
     }
     let total = start.elapsed().as_secs_f64();
     println!("{loaded} loaded, {clean} without unsupported edges, {failed} failed, {total:.1}s");
+}
+
+/// The number of loads and stores, and of those in regions of bytes.
+fn accesses(program: &Program) -> (usize, usize) {
+    let regions = program.edges.iter().filter_map(|edge| match &edge.op {
+        Op::Load { region, .. } | Op::Store { region, .. } => Some(program.region(*region)),
+        _ => None,
+    });
+    let bytes = regions.clone().filter(|region| region.width.is_none()).count();
+    (regions.count(), bytes)
 }
 
 /// The source file of a task definition with its data model.

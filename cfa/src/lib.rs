@@ -21,6 +21,7 @@ pub mod location;
 pub mod loops;
 mod lower;
 pub mod machine;
+mod memory;
 mod notation;
 mod parser;
 mod program;

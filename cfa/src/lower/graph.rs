@@ -27,8 +27,13 @@ impl RawGraph {
         NodeId::new(self.nodes.len() - 1)
     }
 
+    /// The function of a node.
+    pub(super) fn func(&self, node: NodeId) -> FuncId {
+        self.nodes[node.index()].0
+    }
+
     /// The edges that leave each node.
-    fn leaving(&self) -> Adjacency {
+    pub(super) fn leaving(&self) -> Adjacency {
         Adjacency::new(self.nodes.len(), self.edges.iter().map(|edge| edge.src.index()))
     }
 
@@ -166,7 +171,7 @@ impl Classes {
 }
 
 /// Lists of items per node in one vector.
-struct Adjacency {
+pub(super) struct Adjacency {
     first: Vec<u32>,
     items: Vec<u32>,
 }
@@ -194,7 +199,7 @@ impl Adjacency {
         Self { first, items }
     }
 
-    fn of(&self, node: usize) -> &[u32] {
+    pub(super) fn of(&self, node: usize) -> &[u32] {
         &self.items[self.first[node] as usize..self.first[node + 1] as usize]
     }
 }

@@ -17,6 +17,7 @@ mod math;
 mod object;
 mod ops;
 mod place;
+mod regions;
 mod start;
 mod stmt;
 mod survey;
@@ -31,7 +32,7 @@ use crate::ast::{Ast, Declarator, ExprRef, Item, Param, Range, StmtRef, Storage}
 use crate::error::LoadError;
 use crate::exprs::Exprs;
 use crate::ids::{ExprId, FuncId, NodeId, VarId};
-use crate::ir::{Body, Function, HavocOrigin, IntTy, Op, Region, Scope as VarScope, Span, Var};
+use crate::ir::{Body, Function, HavocOrigin, IntTy, Op, Scope as VarScope, Span, Var};
 use crate::layout::{Record, leaves, split};
 use crate::lexer::Refusal;
 use crate::location::LineTable;
@@ -331,7 +332,8 @@ impl<'a> Lower<'a> {
         syntax_error(&self.sources[self.file], at, construct, advice)
     }
 
-    fn finish(self, start: NodeId, main: FuncId) -> Program {
+    fn finish(mut self, start: NodeId, main: FuncId) -> Program {
+        let regions = self.divide_memory(start, main);
         let Lower { machine, sources, exprs, vars, mut funcs, graph, calls, labels, mut assumptions, .. } = self;
         let lines: Vec<LineTable> = sources.iter().map(|source| LineTable::new(&source.text)).collect();
         if let Some(span) = self.evaluation_order {
@@ -354,7 +356,7 @@ impl<'a> Lower<'a> {
             lines,
             vars,
             objects: self.memory.objects,
-            regions: vec![Region { width: None, zeroed: false }],
+            regions,
             exprs,
             funcs,
             entry: map(start).expect("the entry is reachable"),

@@ -167,92 +167,86 @@ fn unsupported_constructs() {
             entry n2
             f(f::x): n0 .. n1
               n0 -> n1: f::__ret = f::x
-            main(): n11 .. n72
+            main(): n7 .. n66
               n2 -> n3: memset(536870912, 0, 12)
               n3 -> n4: v = 0.0
               n4 -> n5: s.i = 0
               n5 -> n6: p = 0
               n6 -> n7: fp = 0
-              n7 -> n8: *(int8_t *)536871008 = 97
-              n8 -> n9: *(int8_t *)536871009 = 0
-              n9 -> n10: *(int8_t *)536871040 = 120
-              n10 -> n11: *(int8_t *)536871041 = 0
-              n11 -> n12: *(int *)536870944 = 1
-              n12 -> n13: main::w = mulf32(v, 2.0)
-              n13 -> n14: main::__tmp1 = *(int *)536870944
-              n14 -> n15: main::w = tof32(main::__tmp1)
-              n15 -> n16: main::w = addf32(main::w, 1.0)
-              n16 -> n17: *(int *)536870976 = 1
-              n17 -> n18: *(int *)536870980 = 2
-              n18 -> n19: p = 536870944
-              n19 -> n20: p = 536870916
-              n20 -> n21: s.i = s.i
-              n21 -> n22: main::t = 536871008
-              n22 -> n23: main::__tmp2 = *(int *)536870944
-              n23 -> n24: [main::__tmp2 == 1]
-              n23 -> n25: [main::__tmp2 != 1]
-              n24 -> n25: *(int *)536870944 = (int)fromf32(v)
-              n25 -> n26: main::__tmp3 = *(int *)536870944
-              n26 -> n27: [main::__tmp3 == 2]
-              n26 -> n29: [main::__tmp3 != 2]
-              n27 -> n28: main::__tmp4 = *(int *)536870916
-              n28 -> n29: *(int *)536870944 = main::__tmp4
-              n29 -> n30: main::__tmp5 = *(int *)536870944
-              n30 -> n31: [main::__tmp5 == 3]
-              n30 -> n35: [main::__tmp5 != 3]
-              n31 -> n32: main::__tmp6 = *(int *)536870944
-              n32 -> n33: *(int *)536870944 = main::__tmp6 + 1
-              n33: call f
-              n33 -> n34: main::__tmp7 = call f(2)
-              n34 -> n35: *(int *)(536870912 + (unsigned)main::__tmp6 * 4) = main::__tmp7
-              n35 -> n36: main::__tmp8 = *(int *)536870944
-              n36 -> n37: [main::__tmp8 == 4]
-              n36 -> n38: [main::__tmp8 != 4]
-              n37 -> n38: *(int *)p = 1
-              n38 -> n39: main::__tmp9 = *(int *)536870944
-              n39 -> n40: [main::__tmp9 == 5]
-              n39 -> n41: [main::__tmp9 != 5]
-              n40 -> n41: s.i = s.i + 1
-              n41 -> n42: main::__tmp10 = *(int *)536870944
-              n42 -> n43: [main::__tmp10 == 6]
-              n42 -> n44: [main::__tmp10 != 6]
-              n43 -> n44: *(int *)536870944 = s.i
-              n44 -> n45: main::__tmp11 = *(int *)536870944
-              n45 -> n46: [main::__tmp11 == 7]
-              n45 -> n47: [main::__tmp11 != 7]
-              n46 -> n47: *(int *)536870944 = p != 0
-              n47 -> n48: main::__tmp12 = *(int *)536870944
-              n48 -> n49: [main::__tmp12 == 8]
-              n48 -> n52: [main::__tmp12 != 8]
-              n49 -> n50: main::__tmp13 = fp
-              n50 -> n51: unsupported: call through a pointer to no function of its type
-              n51 -> n52: *(int *)536870944 = main::__tmp14
-              n52 -> n53: main::__tmp15 = *(int *)536870944
-              n53 -> n54: [main::__tmp15 == 9]
-              n53 -> n55: [main::__tmp15 != 9]
-              n54: call malloc
-              n54 -> n55: p = malloc(4)
-              n55 -> n56: [ltf32(1.0, v)]
-              n55 -> n57: [!ltf32(1.0, v)]
-              n56 -> n57: *(int *)536870944 = 1
-              n57 -> n58: main::__tmp16 = *(int *)536870944
-              n58 -> n59: [main::__tmp16 == 10]
-              n58 -> n62: [main::__tmp16 != 10]
-              n59 -> n60: main::__tmp17 = fp
-              n60 -> n61: unsupported: call through a pointer to no function of its type
-              n61 -> n62: *(int *)536870944 = main::__tmp18
-              n62 -> n63: main::__tmp19 = *(int *)536870944
-              n63 -> n64: [main::__tmp19 == 11]
-              n63 -> n66: [main::__tmp19 != 11]
-              n64 -> n65: unsupported: the undeclared identifier 'undeclared'
-              n65 -> n66: *(int *)536870944 = main::__tmp20
-              n66 -> n67: main::__tmp21 = *(int *)536870944
-              n67 -> n68: [main::__tmp21 == 12]
-              n67 -> n69: [main::__tmp21 != 12]
-              n68 -> n69: *(int *)536870944 = 7
-              n69 -> n70: main::__tmp22 = *(int *)536870916
-              n70 -> n71: main::__tmp23 = *(int *)p
-              n71 -> n72: main::__ret = *(int *)536870944
+              n7 -> n8: *(int *)536870944 = 1
+              n8 -> n9: main::w = mulf32(v, 2.0)
+              n9 -> n10: main::__tmp1 = *(int *)536870944
+              n10 -> n11: main::w = tof32(main::__tmp1)
+              n11 -> n12: main::w = addf32(main::w, 1.0)
+              n12 -> n13: p = 536870944
+              n13 -> n14: p = 536870916
+              n14 -> n15: s.i = s.i
+              n15 -> n16: main::t = 536871008
+              n16 -> n17: main::__tmp2 = *(int *)536870944
+              n17 -> n18: [main::__tmp2 == 1]
+              n17 -> n19: [main::__tmp2 != 1]
+              n18 -> n19: *(int *)536870944 = (int)fromf32(v)
+              n19 -> n20: main::__tmp3 = *(int *)536870944
+              n20 -> n21: [main::__tmp3 == 2]
+              n20 -> n23: [main::__tmp3 != 2]
+              n21 -> n22: main::__tmp4 = *(int *)536870916
+              n22 -> n23: *(int *)536870944 = main::__tmp4
+              n23 -> n24: main::__tmp5 = *(int *)536870944
+              n24 -> n25: [main::__tmp5 == 3]
+              n24 -> n29: [main::__tmp5 != 3]
+              n25 -> n26: main::__tmp6 = *(int *)536870944
+              n26 -> n27: *(int *)536870944 = main::__tmp6 + 1
+              n27: call f
+              n27 -> n28: main::__tmp7 = call f(2)
+              n28 -> n29: *(int *)(536870912 + (unsigned)main::__tmp6 * 4) = main::__tmp7
+              n29 -> n30: main::__tmp8 = *(int *)536870944
+              n30 -> n31: [main::__tmp8 == 4]
+              n30 -> n32: [main::__tmp8 != 4]
+              n31 -> n32: *(int *)p = 1
+              n32 -> n33: main::__tmp9 = *(int *)536870944
+              n33 -> n34: [main::__tmp9 == 5]
+              n33 -> n35: [main::__tmp9 != 5]
+              n34 -> n35: s.i = s.i + 1
+              n35 -> n36: main::__tmp10 = *(int *)536870944
+              n36 -> n37: [main::__tmp10 == 6]
+              n36 -> n38: [main::__tmp10 != 6]
+              n37 -> n38: *(int *)536870944 = s.i
+              n38 -> n39: main::__tmp11 = *(int *)536870944
+              n39 -> n40: [main::__tmp11 == 7]
+              n39 -> n41: [main::__tmp11 != 7]
+              n40 -> n41: *(int *)536870944 = p != 0
+              n41 -> n42: main::__tmp12 = *(int *)536870944
+              n42 -> n43: [main::__tmp12 == 8]
+              n42 -> n46: [main::__tmp12 != 8]
+              n43 -> n44: main::__tmp13 = fp
+              n44 -> n45: unsupported: call through a pointer to no function of its type
+              n45 -> n46: *(int *)536870944 = main::__tmp14
+              n46 -> n47: main::__tmp15 = *(int *)536870944
+              n47 -> n48: [main::__tmp15 == 9]
+              n47 -> n49: [main::__tmp15 != 9]
+              n48: call malloc
+              n48 -> n49: p = malloc(4)
+              n49 -> n50: [ltf32(1.0, v)]
+              n49 -> n51: [!ltf32(1.0, v)]
+              n50 -> n51: *(int *)536870944 = 1
+              n51 -> n52: main::__tmp16 = *(int *)536870944
+              n52 -> n53: [main::__tmp16 == 10]
+              n52 -> n56: [main::__tmp16 != 10]
+              n53 -> n54: main::__tmp17 = fp
+              n54 -> n55: unsupported: call through a pointer to no function of its type
+              n55 -> n56: *(int *)536870944 = main::__tmp18
+              n56 -> n57: main::__tmp19 = *(int *)536870944
+              n57 -> n58: [main::__tmp19 == 11]
+              n57 -> n60: [main::__tmp19 != 11]
+              n58 -> n59: unsupported: the undeclared identifier 'undeclared'
+              n59 -> n60: *(int *)536870944 = main::__tmp20
+              n60 -> n61: main::__tmp21 = *(int *)536870944
+              n61 -> n62: [main::__tmp21 == 12]
+              n61 -> n63: [main::__tmp21 != 12]
+              n62 -> n63: *(int *)536870944 = 7
+              n63 -> n64: main::__tmp22 = *(int *)536870916
+              n64 -> n65: main::__tmp23 = *(int *)p
+              n65 -> n66: main::__ret = *(int *)536870944
         "#]],
     );
 }

@@ -82,28 +82,23 @@ fn globals_and_static_locals() {
               n1 -> n2: f::__tmp1 = f::n
               n2 -> n3: f::n = f::n + 1
               n3 -> n4: f::__ret = f::__tmp1 + f::m
-            main(main::argc, main::argv): n23 .. n25
-              n5 -> n6: memset(536870912, 0, 12)
-              n6 -> n7: b = 2
-              n7 -> n8: a = 1
-              n8 -> n9: e = ?
-              n9 -> n10: c = 44
-              n10 -> n11: d = 8
-              n11 -> n12: *(int *)536870912 = 1
-              n12 -> n13: *(int *)536870916 = 2
-              n13 -> n14: fl = 1.5
-              n14 -> n15: s = 536870944
-              n15 -> n16: st.i = 1
-              n16 -> n17: f::n = 5
-              n17 -> n18: f::m = 0
-              n18 -> n19: f::n#2 = 0
-              n19 -> n20: *(int8_t *)536870944 = 120
-              n20 -> n21: *(int8_t *)536870945 = 0
-              n21 -> n22: main::argc = ?
-              n22 -> n23: main::argv = malloc(((unsigned)main::argc + 1) * 4)
-              n23: call f
-              n23 -> n24: main::__tmp1 = call f()
-              n24 -> n25: main::__ret = main::__tmp1 + main::argc
+            main(main::argc, main::argv): n18 .. n20
+              n5 -> n6: b = 2
+              n6 -> n7: a = 1
+              n7 -> n8: e = ?
+              n8 -> n9: c = 44
+              n9 -> n10: d = 8
+              n10 -> n11: fl = 1.5
+              n11 -> n12: s = 536870944
+              n12 -> n13: st.i = 1
+              n13 -> n14: f::n = 5
+              n14 -> n15: f::m = 0
+              n15 -> n16: f::n#2 = 0
+              n16 -> n17: main::argc = ?
+              n17 -> n18: main::argv = malloc(((unsigned)main::argc + 1) * 4)
+              n18: call f
+              n18 -> n19: main::__tmp1 = call f()
+              n19 -> n20: main::__ret = main::__tmp1 + main::argc
         "#]],
     );
 }

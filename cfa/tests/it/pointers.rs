@@ -175,54 +175,50 @@ fn addresses() {
               n0 -> n1: f::__ret = f::v ? f::p : 0
             g(g::t): n2 .. n3
               n2 -> n3: g::__ret = g::t != 0
-            main(): n13 .. n46
+            main(): n9 .. n42
               n4 -> n5: memset(536870944, 0, 8)
               n5 -> n6: *(int *)536870912 = 0
               n6 -> n7: s = 536870976
               n7 -> n8: u = 536870912
               n8 -> n9: r.m = 0
-              n9 -> n10: *(int8_t *)536870976 = 115
-              n10 -> n11: *(int8_t *)536870977 = 0
-              n11 -> n12: *(int8_t *)536871040 = 116
-              n12 -> n13: *(int8_t *)536871041 = 0
-              n13 -> n14: *(unsigned *)536871008 = 536870912
-              n14 -> n15: main::q = ?
-              n15 -> n16: main::w = 536870944
-              n16 -> n17: main::q = *(unsigned *)536871008
-              n17 -> n18: main::q = main::q + 4
-              n18 -> n19: *(unsigned *)536871008 = main::q + 4
-              n19 -> n20: *(unsigned *)536871008 = r.m
-              n20 -> n21: main::__tmp1 = *(unsigned *)536871008
-              n21: call f
-              n21 -> n22: call f(main::__tmp1, 536871040, 0)
-              n22: call f
-              n22 -> n23: call f(0, 0, main::q)
-              n23 -> n24: [s != 0]
-              n23 -> n25: [s == 0]
-              n24 -> n25: *(int *)536870912 = 1
-              n25 -> n26: [u == main::w]
-              n25 -> n27: [u != main::w]
-              n26 -> n27: *(int *)536870912 = 2
-              n27: call g
-              n27 -> n28: call g(536871040)
-              n28 -> n29: main::__tmp2 = *(unsigned *)536871008
-              n29 -> n30: *(unsigned *)536871008 = main::__tmp2
-              n30 -> n31: main::__tmp3 = *(unsigned *)536871008
-              n31 -> n32: *(int *)536870912 = ((int)main::__tmp3 - (int)main::q) / 4
-              n32 -> n33: *(int *)536870912 = main::w == 536870912
-              n33 -> n34: main::__tmp4 = *(int *)main::w
-              n34 -> n35: *(int *)536870912 = main::__tmp4
-              n35 -> n36: main::__tmp5 = *(int *)(main::w + 4)
-              n36 -> n37: *(int *)536870912 = main::__tmp5
-              n37 -> n38: main::__tmp6 = *(unsigned *)536871008
-              n38 -> n39: unsupported: the member 'm'
-              n39 -> n40: unsupported: member
-              n40 -> n41: *(int *)536870912 = main::__tmp7
-              n41 -> n42: *(int *)536870912 = 536870912
-              n42 -> n43: main::__tmp8 = *(int *)536870912
-              n43 -> n44: *(int *)536870912 = (main::__tmp8 ? main::w : 536870944) == main::q
-              n44 -> n45: main::w = main::w + 4
-              n45 -> n46: main::__ret = *(int *)536870912
+              n9 -> n10: *(unsigned *)536871008 = 536870912
+              n10 -> n11: main::q = ?
+              n11 -> n12: main::w = 536870944
+              n12 -> n13: main::q = *(unsigned *)536871008
+              n13 -> n14: main::q = main::q + 4
+              n14 -> n15: *(unsigned *)536871008 = main::q + 4
+              n15 -> n16: *(unsigned *)536871008 = r.m
+              n16 -> n17: main::__tmp1 = *(unsigned *)536871008
+              n17: call f
+              n17 -> n18: call f(main::__tmp1, 536871040, 0)
+              n18: call f
+              n18 -> n19: call f(0, 0, main::q)
+              n19 -> n20: [s != 0]
+              n19 -> n21: [s == 0]
+              n20 -> n21: *(int *)536870912 = 1
+              n21 -> n22: [u == main::w]
+              n21 -> n23: [u != main::w]
+              n22 -> n23: *(int *)536870912 = 2
+              n23: call g
+              n23 -> n24: call g(536871040)
+              n24 -> n25: main::__tmp2 = *(unsigned *)536871008
+              n25 -> n26: *(unsigned *)536871008 = main::__tmp2
+              n26 -> n27: main::__tmp3 = *(unsigned *)536871008
+              n27 -> n28: *(int *)536870912 = ((int)main::__tmp3 - (int)main::q) / 4
+              n28 -> n29: *(int *)536870912 = main::w == 536870912
+              n29 -> n30: main::__tmp4 = *(int *)main::w
+              n30 -> n31: *(int *)536870912 = main::__tmp4
+              n31 -> n32: main::__tmp5 = *(int *)(main::w + 4)
+              n32 -> n33: *(int *)536870912 = main::__tmp5
+              n33 -> n34: main::__tmp6 = *(unsigned *)536871008
+              n34 -> n35: unsupported: the member 'm'
+              n35 -> n36: unsupported: member
+              n36 -> n37: *(int *)536870912 = main::__tmp7
+              n37 -> n38: *(int *)536870912 = 536870912
+              n38 -> n39: main::__tmp8 = *(int *)536870912
+              n39 -> n40: *(int *)536870912 = (main::__tmp8 ? main::w : 536870944) == main::q
+              n40 -> n41: main::w = main::w + 4
+              n41 -> n42: main::__ret = *(int *)536870912
         "#]],
     );
 }
@@ -251,39 +247,31 @@ fn pointers_in_memory() {
               n8 -> n10: [twice::__tmp1 == 0]
               n9: call twice
               n9 -> n10: call twice(twice::p)
-            main(main::argc, main::argv): n24 .. n40
-              n11 -> n12: memset(536870976, 0, 8)
-              n12 -> n13: *(int *)536870912 = 0
-              n13 -> n14: name = 536870944
-              n14 -> n15: *(unsigned *)536870976 = 536870912
-              n15 -> n16: e = ?
-              n16 -> n17: *(int8_t *)536870944 = 110
-              n17 -> n18: *(int8_t *)536870945 = 0
-              n18 -> n19: *(int8_t *)536871040 = 115
-              n19 -> n20: *(int8_t *)536871041 = 0
-              n20 -> n21: *(int8_t *)536871072 = 109
-              n21 -> n22: *(int8_t *)536871073 = 0
-              n22 -> n23: main::argc = ?
-              n23 -> n24: main::argv = malloc(((unsigned)main::argc + 1) * 4)
-              n24 -> n25: main::p = 536870912
-              n25 -> n26: *(unsigned *)536871008 = main::p + 4
-              n26 -> n27: main::p = *(unsigned *)536871008
-              n27 -> n28: main::__tmp1 = *(unsigned *)536871008
-              n28: call id
-              n28 -> n29: main::__tmp2 = call id(main::p, 536871040, 1)
-              n29 -> n30: *(unsigned *)536871008 = main::__tmp2
-              n30 -> n31: main::v = main::argv
-              n31 -> n32: main::v = main::v + 4
-              n32 -> n33: main::__tmp3 = *(int *)536870912
-              n33 -> n34: *(unsigned *)536871008 = main::__tmp3 ? main::p : 536870912
-              n34 -> n35: main::__tmp4 = *(unsigned *)536871008
-              n35: call twice
-              n35 -> n36: call twice(main::__tmp4)
-              n36 -> n37: name = 536871072
-              n37 -> n38: main::p = e
-              n38: call id
-              n38 -> n39: e = call id(0, 0, 2)
-              n39 -> n40: main::__ret = 0
+            main(main::argc, main::argv): n16 .. n32
+              n11 -> n12: *(int *)536870912 = 0
+              n12 -> n13: name = 536870944
+              n13 -> n14: e = ?
+              n14 -> n15: main::argc = ?
+              n15 -> n16: main::argv = malloc(((unsigned)main::argc + 1) * 4)
+              n16 -> n17: main::p = 536870912
+              n17 -> n18: *(unsigned *)536871008 = main::p + 4
+              n18 -> n19: main::p = *(unsigned *)536871008
+              n19 -> n20: main::__tmp1 = *(unsigned *)536871008
+              n20: call id
+              n20 -> n21: main::__tmp2 = call id(main::p, 536871040, 1)
+              n21 -> n22: *(unsigned *)536871008 = main::__tmp2
+              n22 -> n23: main::v = main::argv
+              n23 -> n24: main::v = main::v + 4
+              n24 -> n25: main::__tmp3 = *(int *)536870912
+              n25 -> n26: *(unsigned *)536871008 = main::__tmp3 ? main::p : 536870912
+              n26 -> n27: main::__tmp4 = *(unsigned *)536871008
+              n27: call twice
+              n27 -> n28: call twice(main::__tmp4)
+              n28 -> n29: name = 536871072
+              n29 -> n30: main::p = e
+              n30: call id
+              n30 -> n31: e = call id(0, 0, 2)
+              n31 -> n32: main::__ret = 0
         "#]],
     );
 }

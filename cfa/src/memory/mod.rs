@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The partition of memory into regions: one for each field of each class of objects that the points-to analysis finds.
+//!
+//! Stores that nobody can read go away with it.
+
+mod congruence;
+mod points_to;
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashSet;
+
+use crate::exprs::Exprs;
+use crate::ids::{ExprId, RegionId};
+use crate::ir::{Edge, Function, Object, Op, Region, Var};
+
+use points_to::{Parts, PointsTo};
+
+/// The memory of a program before it has regions.
+pub(crate) struct Input<'p> {
+    pub(crate) exprs: &'p Exprs,
+    pub(crate) vars: &'p [Var],
+    pub(crate) funcs: &'p [Function],
+    pub(crate) objects: &'p [Object],
+    pub(crate) edges: &'p [Edge],
+    /// Which edges control flow can reach.
+    pub(crate) live: &'p [bool],
+    /// The edges that are passed before the entry function.
+    pub(crate) start: &'p [usize],
+    pub(crate) pointer_bits: u32,
+}
+
+/// The regions of a program.
+pub(crate) struct Regions {
+    pub(crate) regions: Vec<Region>,
+    /// The regions of the operations on memory, by the number of the edge: several ones for [`Op::Zero`], none for stores that
+    /// nobody can read.
+    pub(crate) of_edges: BTreeMap<usize, Vec<RegionId>>,
+    pub(crate) of_objects: Vec<RegionId>,
+}
+
+/// Divides the memory of a program.
+pub(crate) fn divide(input: &Input<'_>) -> Regions {
+    let edges: Vec<(usize, &Edge)> = input.edges.iter().enumerate().filter(|(at, _)| input.live[*at]).collect();
+    let parts = Parts {
+        exprs: input.exprs,
+        objects: input.objects,
+        vars: input.vars,
+        funcs: input.funcs,
+        pointer_bits: input.pointer_bits,
+    };
+    let mut found = PointsTo::new(parts, &edges);
+    // The first region takes what belongs to no class: accesses that no defined execution makes, and dead code.
+    let mut result = Regions {
+        regions: vec![Region { width: None, zeroed: false }],
+        of_edges: BTreeMap::new(),
+        of_objects: vec![RegionId::new(0); input.objects.len()],
+    };
+    if found.wild {
+        return result.undivided(input);
+    }
+    let zeroed = zeroed_classes(input, &edges, &mut found);
+    let mut of_fields: BTreeMap<(usize, i64), RegionId> = BTreeMap::new();
+    let mut of_classes: BTreeMap<usize, Vec<RegionId>> = BTreeMap::new();
+    let mut roots: Vec<usize> = (0..input.objects.len()).map(|at| found.find(at)).collect();
+    roots.extend(edges.iter().filter_map(|(at, _)| found.made_by(*at)));
+    for root in roots {
+        if of_classes.contains_key(&root) {
+            continue;
+        }
+        let class = found.class(root);
+        let mut fields: Vec<_> = class.fields.iter().filter(|field| field.loaded).collect();
+        fields.sort_by_key(|field| field.start);
+        let mut ids = Vec::new();
+        for field in fields {
+            let bytes = field.end - field.start;
+            let aligned = matches!(bytes, 1 | 2 | 4 | 8)
+                && field.start % bytes == 0
+                && i64::try_from(class.stride).is_ok_and(|stride| stride % bytes == 0);
+            let width = (field.uniform && aligned).then_some((bytes * 8) as u32);
+            let id = RegionId::new(result.regions.len());
+            result.regions.push(Region { width, zeroed: zeroed.contains(&root) });
+            of_fields.insert((root, field.start), id);
+            ids.push(id);
+        }
+        of_classes.insert(root, ids);
+    }
+    let first = |ids: Option<&Vec<RegionId>>| ids.and_then(|ids| ids.first()).copied().unwrap_or(RegionId::new(0));
+    for at in 0..input.objects.len() {
+        result.of_objects[at] = first(of_classes.get(&found.find(at)));
+    }
+    for (at, edge) in &edges {
+        let mut accessed = |addr: ExprId, bits: u32| {
+            let (class, start) = found.access(addr, bits / 8)?;
+            let start = found.class(class).fields[found.locate(class, start)].start;
+            Some(of_fields.get(&(class, start)).copied())
+        };
+        let regions = match &edge.op {
+            Op::Load { var, addr, .. } => {
+                vec![accessed(*addr, input.vars[var.index()].ty.bits).flatten().unwrap_or(RegionId::new(0))]
+            }
+            Op::Store { addr, value, .. } => match accessed(*addr, input.exprs.ty(*value).bits) {
+                Some(Some(region)) => vec![region],
+                Some(None) if input.exprs.is_total(*addr) && input.exprs.is_total(*value) => Vec::new(),
+                _ => vec![RegionId::new(0)],
+            },
+            Op::Alloc { .. } => {
+                vec![first(found.made_by(*at).and_then(|class| of_classes.get(&class)))]
+            }
+            Op::Zero { addr, .. } => match found.pointed(*addr).map(|class| of_classes.get(&class)) {
+                Some(Some(ids)) => ids.clone(),
+                _ => vec![RegionId::new(0)],
+            },
+            _ => continue,
+        };
+        result.of_edges.insert(*at, regions);
+    }
+    result
+}
+
+impl Regions {
+    /// One region for everything.
+    fn undivided(mut self, input: &Input<'_>) -> Self {
+        for (at, edge) in input.edges.iter().enumerate() {
+            if matches!(edge.op, Op::Load { .. } | Op::Store { .. } | Op::Alloc { .. } | Op::Zero { .. }) {
+                self.of_edges.insert(at, vec![RegionId::new(0)]);
+            }
+        }
+        self
+    }
+}
+
+/// The classes all of whose objects begin as zeros: static ones that are zeroed as wholes before anything is stored, and
+/// allocated ones that are zeroed at once.
+fn zeroed_classes(input: &Input<'_>, edges: &[(usize, &Edge)], found: &mut PointsTo<'_>) -> FxHashSet<usize> {
+    let mut zeroed: FxHashSet<u64> = FxHashSet::default();
+    for at in input.start {
+        if let Op::Zero { addr, size, .. } = &input.edges[*at].op
+            && let (Some(addr), Some(size)) = (input.exprs.as_const(*addr), input.exprs.as_const(*size))
+        {
+            zeroed.extend(
+                input
+                    .objects
+                    .iter()
+                    .filter(|object| i128::from(object.addr) == addr && i128::from(object.size) == size)
+                    .map(|object| object.addr),
+            );
+        }
+    }
+    let mut other: FxHashSet<usize> = FxHashSet::default();
+    for (at, object) in input.objects.iter().enumerate() {
+        if !zeroed.contains(&object.addr) {
+            other.insert(found.find(at));
+        }
+    }
+    // An edge follows the one that arrives where it leaves.
+    let zeroing: FxHashSet<_> = edges
+        .iter()
+        .filter_map(|(_, edge)| match &edge.op {
+            Op::Zero { addr, .. } => Some((edge.src, *addr)),
+            _ => None,
+        })
+        .collect();
+    for (at, edge) in edges {
+        if let (Op::Alloc { var, .. }, Some(class)) = (&edge.op, found.made_by(*at)) {
+            let follows = zeroing
+                .iter()
+                .any(|(src, addr)| *src == edge.dst && input.exprs.get(*addr).kind == crate::ir::ExprKind::Var(*var));
+            if !follows {
+                other.insert(class);
+            }
+        }
+    }
+    let all: FxHashSet<usize> = (0..input.objects.len())
+        .map(|at| found.find(at))
+        .chain(edges.iter().filter_map(|(at, _)| found.made_by(*at)))
+        .collect();
+    all.into_iter().filter(|class| !other.contains(class)).collect()
+}
