@@ -60,8 +60,8 @@ pub(crate) fn divide(input: &Input<'_>) -> Regions {
         return result.undivided(input);
     }
     let zeroed = zeroed_classes(input, &edges, &mut found);
-    let mut of_fields: BTreeMap<(usize, i64), RegionId> = BTreeMap::new();
-    let mut of_classes: BTreeMap<usize, Vec<RegionId>> = BTreeMap::new();
+    let mut of_fields: BTreeMap<(usize, i64), (RegionId, bool)> = BTreeMap::new();
+    let mut of_classes: BTreeMap<usize, Vec<(RegionId, bool)>> = BTreeMap::new();
     let mut roots: Vec<usize> = (0..input.objects.len()).map(|at| found.find(at)).collect();
     roots.extend(edges.iter().filter_map(|(at, _)| found.made_by(*at)));
     for root in roots {
@@ -69,7 +69,7 @@ pub(crate) fn divide(input: &Input<'_>) -> Regions {
             continue;
         }
         let class = found.class(root);
-        let mut fields: Vec<_> = class.fields.iter().filter(|field| field.loaded).collect();
+        let mut fields: Vec<_> = class.fields.iter().collect();
         fields.sort_by_key(|field| field.start);
         let mut ids = Vec::new();
         for field in fields {
@@ -80,12 +80,13 @@ pub(crate) fn divide(input: &Input<'_>) -> Regions {
             let width = (field.uniform && aligned).then_some((bytes * 8) as u32);
             let id = RegionId::new(result.regions.len());
             result.regions.push(Region { width, zeroed: zeroed.contains(&root) });
-            of_fields.insert((root, field.start), id);
-            ids.push(id);
+            of_fields.insert((root, field.start), (id, field.loaded));
+            ids.push((id, field.loaded));
         }
         of_classes.insert(root, ids);
     }
-    let first = |ids: Option<&Vec<RegionId>>| ids.and_then(|ids| ids.first()).copied().unwrap_or(RegionId::new(0));
+    let nowhere = RegionId::new(0);
+    let first = |ids: Option<&Vec<(RegionId, bool)>>| ids.and_then(|ids| ids.first()).map_or(nowhere, |(id, _)| *id);
     for at in 0..input.objects.len() {
         result.of_objects[at] = first(of_classes.get(&found.find(at)));
     }
@@ -93,29 +94,42 @@ pub(crate) fn divide(input: &Input<'_>) -> Regions {
         let mut accessed = |addr: ExprId, bits: u32| {
             let (class, start) = found.access(addr, bits / 8)?;
             let start = found.class(class).fields[found.locate(class, start)].start;
-            Some(of_fields.get(&(class, start)).copied())
+            of_fields.get(&(class, start)).copied()
         };
         let regions = match &edge.op {
             Op::Load { var, addr, .. } => {
-                vec![accessed(*addr, input.vars[var.index()].ty.bits).flatten().unwrap_or(RegionId::new(0))]
+                let found = accessed(*addr, input.vars[var.index()].ty.bits);
+                vec![found.map_or(nowhere, |(region, _)| region)]
             }
-            Op::Store { addr, value, .. } => match accessed(*addr, input.exprs.ty(*value).bits) {
-                Some(Some(region)) => vec![region],
-                Some(None) if input.exprs.is_total(*addr) && input.exprs.is_total(*value) => Vec::new(),
-                _ => vec![RegionId::new(0)],
-            },
+            Op::Store { addr, value, .. } => {
+                let bits = input.exprs.ty(*value).bits;
+                match accessed(*addr, bits) {
+                    Some((_, false)) if is_fixed(input, *at, *addr, bits) && input.exprs.is_total(*value) => Vec::new(),
+                    found => vec![found.map_or(nowhere, |(region, _)| region)],
+                }
+            }
             Op::Alloc { .. } => {
                 vec![first(found.made_by(*at).and_then(|class| of_classes.get(&class)))]
             }
             Op::Zero { addr, .. } => match found.pointed(*addr).map(|class| of_classes.get(&class)) {
-                Some(Some(ids)) => ids.clone(),
-                _ => vec![RegionId::new(0)],
+                Some(Some(ids)) => ids.iter().filter(|(_, loaded)| *loaded).map(|(id, _)| *id).collect(),
+                _ => vec![nowhere],
             },
             _ => continue,
         };
         result.of_edges.insert(*at, regions);
     }
     result
+}
+
+/// Whether an access stays within a certain object, whatever happens.
+fn is_fixed(input: &Input<'_>, edge: usize, addr: ExprId, bits: u32) -> bool {
+    let Some(addr) = input.exprs.as_const(addr) else { return false };
+    let end = addr + i128::from(bits / 8);
+    input.objects.iter().any(|object| {
+        let start = i128::from(object.addr);
+        start <= addr && end <= start + i128::from(object.size) && (!object.constant || input.start.contains(&edge))
+    })
 }
 
 impl Regions {
