@@ -2,12 +2,13 @@
 //! Runs programs concretely with pseudo-random inputs, to compare the automaton with a compiled program.
 //!
 //! `run [--64] FILE SEED..` prints for each seed how the run ends, the number of inputs, a hash of them, and the value
-//! of the global variable `observed` if there is one. Uninitialised storage is 0.
+//! of the global variable `observed` if there is one. Uninitialised storage is 0. `run --plain [--64] FILE` runs the program
+//! once and stops where it needs an input or the value of uninitialised storage; the only error is a call of `reach_error`.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use cfa::machine::{Asked, Code, End, Inputs, Machine, Setup, Storage};
+use cfa::machine::{Asked, Code, End, Inputs, Machine, NoInputs, Setup, Storage};
 use cfa::{HavocOrigin, IntTy, MachineModel, NodeId, Op, Options, Program, Property, Source, VarId};
 
 /// Jumps backwards and calls before a run is given up.
@@ -15,9 +16,14 @@ const FUEL: u64 = 1 << 32;
 
 fn main() {
     let mut machine = MachineModel::Ilp32;
+    let mut plain = false;
     let mut rest = Vec::new();
     for arg in std::env::args().skip(1) {
-        if arg == "--64" { machine = MachineModel::Lp64 } else { rest.push(arg) }
+        match arg.as_str() {
+            "--64" => machine = MachineModel::Lp64,
+            "--plain" => plain = true,
+            _ => rest.push(arg),
+        }
     }
     let text = String::from_utf8_lossy(&std::fs::read(&rest[0]).expect("the file is readable")).into_owned();
     let sources = [Source { name: rest[0].clone(), text }];
@@ -28,8 +34,13 @@ fn main() {
             return;
         }
     };
-    let targets = program.targets(&Property::default_errors());
-    let setup = Setup { targets: &targets, storage: Storage::Inputs, steps: false, coverage: false };
+    let property = match plain {
+        true => Property::parse("CHECK( init(main()), LTL(G ! call(reach_error())) )").expect("it is a property"),
+        false => Property::default_errors(),
+    };
+    let targets = program.targets(&property);
+    let storage = if plain { Storage::Untouchable } else { Storage::Inputs };
+    let setup = Setup { targets: &targets, storage, steps: false, coverage: false };
     let code = match Code::new(&program, &setup) {
         Ok(code) => code,
         Err(error) => {
@@ -38,6 +49,10 @@ fn main() {
         }
     };
     let mut machine = Machine::new(Rc::new(code), 1 << 30);
+    if plain {
+        println!("{}", describe(&program, &targets, machine.run(&mut NoInputs, FUEL)));
+        return;
+    }
     for seed in &rest[1..] {
         machine.reset();
         let mut random = Random::new(&program, seed.parse().expect("seeds are numbers"));

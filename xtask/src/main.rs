@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Chores of the repository: `cargo xtask tidy` checks the rules of docs/ARCHITECTURE.md, `cargo xtask docs` writes the
-//! generated pages.
+//! generated pages, `cargo xtask execute` compares the concrete machine with compiled programs.
 
 mod docs;
+mod execute;
 mod graph;
 mod manifests;
 mod sources;
@@ -15,7 +16,8 @@ use std::{
 
 const USAGE: &str = "usage: cargo xtask tidy           check the rules of docs/ARCHITECTURE.md
        cargo xtask docs           write docs/options.md
-       cargo xtask docs --check   say whether it is up to date";
+       cargo xtask docs --check   say whether it is up to date
+       cargo xtask execute SET    compare the concrete machine with gcc on the tasks of a set";
 
 /// A rule that is broken somewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
         ["tidy"] => tidy(&root()),
         ["docs"] => docs::write(&root()),
         ["docs", "--check"] => docs::check(&root()),
+        ["execute", set] => execute::compare(&root(), Path::new(set)),
         _ => Err(USAGE.into()),
     };
     match result {
