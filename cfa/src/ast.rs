@@ -118,17 +118,11 @@ pub(crate) enum TypeSpec<'a> {
         union: bool,
         tag: Option<&'a str>,
         fields: Option<Vec<Field<'a>>>,
-        /// The greatest alignment of a member in bytes, if it is limited.
-        pack: Option<u64>,
     },
     Enum {
         tag: Option<&'a str>,
         items: Option<Vec<(&'a str, Option<ExprRef>)>>,
     },
-    /// `typeof(x)` of an expression, which is not evaluated.
-    Typeof(ExprRef),
-    /// `typeof(T)`, `_Atomic(T)`.
-    TypeofType(Box<TypeName<'a>>),
     /// A type whose size or layout is not known here.
     Unknown(&'static str),
 }
@@ -201,8 +195,8 @@ pub(crate) enum Stmt<'a> {
         body: StmtRef,
     },
     Switch(ExprRef, StmtRef),
-    /// `case k:`, GNU's `case a ... b:` or `default:`, with statements that belong to it.
-    Case(Option<ExprRef>, Option<ExprRef>, Vec<StmtRef>),
+    /// `case k:` or `default:` with the statements up to the next label.
+    Case(Option<ExprRef>, Vec<StmtRef>),
     Labeled(&'a str, StmtRef),
     Goto(&'a str),
     Break,

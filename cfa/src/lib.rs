@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! C programs as typed control-flow automata.
 //!
-//! [`load`] reads preprocessed C: tokens (`lexer`), the syntax tree (`parser`, `ast`), definitions of library functions
-//! (`library`), and the lowering (`lower`). The result is a [`Program`], whose invariants are in [`ir`] and are checked by
-//! [`verify::verify`].
+//! [`load`] reads preprocessed C: the pre-pass (`prepass`), tree-sitter and the repair of its trees (`parse`, `repair`),
+//! the syntax tree (`syntax`, `ast`), definitions of library functions (`library`), and the lowering (`lower`). The result is a [`Program`], whose invariants are in
+//! [`ir`] and are checked by [`verify::verify`].
 
 mod ast;
 pub mod dump;
@@ -14,7 +14,6 @@ pub mod floats;
 pub mod ids;
 pub mod ir;
 mod layout;
-mod lexer;
 mod library;
 mod literals;
 pub mod location;
@@ -23,10 +22,14 @@ mod lower;
 pub mod machine;
 mod memory;
 mod notation;
-mod parser;
+mod parse;
+mod prepass;
 mod program;
 pub mod property;
 mod relevance;
+mod repair;
+mod syntax;
+mod text;
 mod types;
 pub mod verify;
 
@@ -47,7 +50,9 @@ pub use types::MachineModel;
 /// The syntax tree of a file in a prefix notation, one line for each declaration and function: `Mul(a, Cast(int, b))`.
 pub fn syntax(source: &Source) -> Result<Vec<String>, LoadError> {
     let refuse = |(at, construct, advice)| lower::syntax_error(source, at, construct, advice);
-    Ok(notation::write(&parser::parse(&source.text).map_err(refuse)?))
+    Ok(notation::write(
+        &parse::parse(&source.text).and_then(|tree| syntax::build(&tree, &source.text)).map_err(refuse)?,
+    ))
 }
 
 /// Reads a program.
@@ -58,13 +63,14 @@ pub fn load(sources: &[Source], options: &Options) -> Result<Program, LoadError>
             return Err(LoadError::TooLong(source.name.clone()));
         }
         let refuse = |(at, construct, advice)| lower::syntax_error(source, at, construct, advice);
-        parsed.push(parser::parse(&source.text).map_err(refuse)?);
+        parsed.push(parse::parse(&source.text).and_then(|tree| syntax::build(&tree, &source.text)).map_err(refuse)?);
     }
     let library = library::source(&parsed);
     let mut all = sources.to_vec();
     all.extend(library);
     if let Some(library) = all.get(sources.len()) {
-        parsed.push(parser::parse(&library.text).expect("the library can be read"));
+        let tree = parse::parse(&library.text).expect("the library can be read");
+        parsed.push(syntax::build(&tree, &library.text).expect("the library can be read"));
     }
     let program = lower::lower(&all, &parsed, sources.len(), options)?;
     if cfg!(debug_assertions)

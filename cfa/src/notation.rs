@@ -75,8 +75,6 @@ impl Writer<'_> {
                     .map(|(name, value)| format!("{name}={} ", value.map_or(String::new(), |value| self.expr(value))));
                 format!("enum {}{{{}}}", tag.unwrap_or(""), items.collect::<String>())
             }
-            TypeSpec::Typeof(expr) => format!("typeof({})", self.expr(*expr)),
-            TypeSpec::TypeofType(name) => format!("typeof({})", self.type_name(name)),
             TypeSpec::Unknown(_) => "?".to_owned(),
         }
     }
@@ -143,8 +141,8 @@ impl Writer<'_> {
                 format!("for {init} {}; {}; {}", self.optional(*cond), self.optional(*step), self.one(*body))
             }
             Stmt::Switch(value, body) => format!("switch {} {}", self.expr(*value), self.one(*body)),
-            Stmt::Case(low, high, stmts) => {
-                let label = format!("case {} {}:", self.optional(*low), self.optional(*high));
+            Stmt::Case(value, stmts) => {
+                let label = format!("case {} :", self.optional(*value));
                 return std::iter::once(label).chain(stmts.iter().flat_map(|stmt| self.stmt(*stmt))).collect();
             }
             Stmt::Labeled(name, inner) => {

@@ -45,8 +45,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
 ];
 
 /// Foreign crates that only one crate may name, so that they can be replaced.
-const OWNED: &[(&str, &str)] =
-    &[("lang-c", "cfa"), ("z3", "smt"), ("z3-sys", "smt"), ("oxidd", "cpa-predicate"), ("cudd-sys", "cpa-predicate")];
+const OWNED: &[(&str, &str)] = &[
+    ("tree-sitter", "cfa"),
+    ("lang-c", "cfa"),
+    ("tree-sitter-c", "cfa"),
+    ("z3", "smt"),
+    ("z3-sys", "smt"),
+    ("oxidd", "cpa-predicate"),
+    ("cudd-sys", "cpa-predicate"),
+];
 
 pub(crate) fn check(workspace: &Workspace) -> Vec<Finding> {
     let members: BTreeSet<&str> = workspace.crates.iter().map(|c| c.name.as_str()).collect();

@@ -262,13 +262,8 @@ impl<'a> Lower<'a> {
                 Some(Binding::Typedef(ty)) => ty.clone(),
                 _ => named_type(name, self.machine).unwrap_or(Type::Unknown("value of an unknown type")),
             },
-            TypeSpec::Typeof(expr) => self.type_of(*expr),
-            TypeSpec::TypeofType(name) => {
-                let base = self.spec_type(&name.spec);
-                self.declarator_type(base, &name.declarator)
-            }
             TypeSpec::Unknown(what) => Type::Unknown(what),
-            TypeSpec::Record { union, tag, fields, pack } => self.record(*union, *tag, fields.as_deref(), *pack),
+            TypeSpec::Record { union, tag, fields } => self.record(*union, *tag, fields.as_deref()),
             TypeSpec::Enum { tag, items } => self.enumeration(*tag, items.as_deref()),
         }
     }
@@ -277,13 +272,7 @@ impl<'a> Lower<'a> {
         self.scopes.iter().rev().find_map(|scope| scope.tags.get(name))
     }
 
-    fn record(
-        &mut self,
-        union: bool,
-        tag: Option<&'a str>,
-        fields: Option<&'a [Field<'a>]>,
-        pack: Option<u64>,
-    ) -> Type {
+    fn record(&mut self, union: bool, tag: Option<&'a str>, fields: Option<&'a [Field<'a>]>) -> Type {
         let visible = match (tag, fields) {
             (None, _) => None,
             (Some(tag), None) => self.find_tag(tag),
@@ -325,7 +314,7 @@ impl<'a> Lower<'a> {
                     members.push(Member { name, ty, width, bit: 0 });
                 }
             }
-            let layout = lay_out(&mut members, union, pack, &self.records, self.machine).filter(|_| plain);
+            let layout = lay_out(&mut members, union, &self.records, self.machine).filter(|_| plain);
             self.records[index] = Record { union, members: Some(members), layout };
         }
         Type::Record(index)

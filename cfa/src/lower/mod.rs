@@ -34,9 +34,9 @@ use crate::exprs::Exprs;
 use crate::ids::{ExprId, FuncId, NodeId, VarId};
 use crate::ir::{Body, Function, HavocOrigin, IntTy, Op, Scope as VarScope, Span, Var};
 use crate::layout::{Record, leaves, split};
-use crate::lexer::Refusal;
 use crate::location::LineTable;
 use crate::loops::Loops;
+use crate::prepass::Refusal;
 use crate::program::{Options, Program, Source, UndefinedFunctions};
 use crate::types::{FunctionType, MachineModel, Type};
 
@@ -151,8 +151,7 @@ type Alive = u32;
 
 #[derive(Default)]
 struct Switch {
-    /// The first and last value of each label.
-    cases: Vec<((ExprId, ExprId), NodeId, Range, Alive)>,
+    cases: Vec<(ExprId, NodeId, Range, Alive)>,
     default: Option<(NodeId, Alive)>,
     ty: Option<Type>,
     unsupported: bool,

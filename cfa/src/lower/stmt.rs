@@ -4,7 +4,7 @@
 use crate::ast::{ExprRef, Range, Stmt, StmtRef};
 use crate::ids::NodeId;
 use crate::ir::{CmpOp, ExprKind, HavocOrigin, Op};
-use crate::lexer::Refusal;
+use crate::prepass::Refusal;
 use crate::types::Type;
 
 use super::place::Place;
@@ -53,8 +53,8 @@ impl<'a> Lower<'a> {
             }
             Stmt::For { init, cond, step, body } => self.for_loop(*init, *cond, *step, *body, range)?,
             Stmt::Switch(value, body) => self.switch(*value, *body, range)?,
-            Stmt::Case(low, high, stmts) => {
-                self.case(*low, *high, range)?;
+            Stmt::Case(value, stmts) => {
+                self.case(*value, range)?;
                 for stmt in stmts {
                     self.stmt(*stmt)?;
                 }
@@ -176,14 +176,8 @@ impl<'a> Lower<'a> {
             self.unsupported("case label that is not constant", range);
         }
         let alive = self.cx.alive;
-        for ((low, high), node, range, alive_there) in switch.cases {
-            let cond = if low == high {
-                self.exprs.cmp(CmpOp::Eq, value, low)
-            } else {
-                let above = self.exprs.cmp(CmpOp::Le, low, value);
-                let below = self.exprs.cmp(CmpOp::Le, value, high);
-                self.exprs.and(above, below)
-            };
+        for (label, node, range, alive_there) in switch.cases {
+            let cond = self.exprs.cmp(CmpOp::Eq, value, label);
             let (taken, next) = (self.fresh(), self.fresh());
             self.assume(cond, taken, next, range);
             self.jump_into(taken, node, alive, alive_there, range);
@@ -195,28 +189,30 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    fn case(&mut self, low: Option<ExprRef>, high: Option<ExprRef>, range: Range) -> Result<(), Refusal> {
-        let label_range = (range.0, high.or(low).map_or(range.0, |value| self.expr_range(value).1));
+    fn case(&mut self, value: Option<ExprRef>, range: Range) -> Result<(), Refusal> {
+        let label_range = (range.0, value.map_or(range.0, |value| self.expr_range(value).1));
         let node = self.fresh();
         self.flow_to(node, label_range);
         let Some(ty) = self.cx.switches.last().and_then(|switch| switch.ty.clone()) else {
             return Err((range.0, "a case label outside of a switch".into(), "remove it".into()));
         };
-        // Labels are constants and are not evaluated here.
-        self.cur = self.fresh();
-        let mut constant = |value: ExprRef| {
-            let found = self.value(value);
-            self.convert_int(found, &ty, label_range)
+        let label = match value {
+            None => None,
+            Some(value) => {
+                // Labels are constants and are not evaluated here.
+                self.cur = self.fresh();
+                let found = self.value(value);
+                let label = self.convert_int(found, &ty, label_range);
+                self.cur = node;
+                Some(label)
+            }
         };
-        let low = low.map(&mut constant);
-        let high = high.map(constant).or(low);
-        self.cur = node;
         let alive = self.cx.alive;
-        let all_constant = [low, high].into_iter().flatten().all(|label| self.exprs.as_const(label).is_some());
+        let constant = label.is_none_or(|label| self.exprs.as_const(label).is_some());
         let switch = self.cx.switches.last_mut().expect("checked above");
-        match low.zip(high) {
-            _ if !all_constant => switch.unsupported = true,
-            Some(labels) => switch.cases.push((labels, node, label_range, alive)),
+        match label {
+            _ if !constant => switch.unsupported = true,
+            Some(label) => switch.cases.push((label, node, label_range, alive)),
             None => switch.default = Some((node, alive)),
         }
         Ok(())

@@ -11,8 +11,8 @@ mod graph;
 mod library;
 mod lowering;
 mod machine;
-mod parsing;
 mod pointers;
+mod repair;
 
 use cfa::{LoadError, MachineModel, Options, Program, Source};
 use expect_test::Expect;

