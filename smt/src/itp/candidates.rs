@@ -24,6 +24,9 @@ const MAX_CANDIDATES: usize = 300;
 /// Among more live variables than this, pairs are not compared.
 const MAX_PAIRED: usize = 8;
 
+/// Path conditions of blocks with more nodes than this are not taken apart.
+const MAX_CONDITION: usize = 2000;
+
 /// The engine.
 #[derive(Clone, Debug)]
 pub struct Candidates {
@@ -152,6 +155,7 @@ fn pool(task: &mut Task<'_>, slice: &super::slice::Slice) -> Vec<TermId> {
             Stmt::Skip | Stmt::Assign(..) | Stmt::Havoc(_) => None,
         })
         .collect();
+    let conditions = with_memory(task, conditions);
     let mut pool = Vec::new();
     let mut seen = BTreeSet::new();
     let known: Vec<TermId> = task.hints.cuts.iter().flat_map(|hint| hint.known.iter().copied()).collect();
@@ -165,6 +169,24 @@ fn pool(task: &mut Task<'_>, slice: &super::slice::Slice) -> Vec<TermId> {
     let mut seen = BTreeSet::new();
     pool.retain(|&t| t != TermId::TRUE && t != TermId::FALSE && seen.insert(t));
     pool
+}
+
+/// The conditions, and if they compare what was loaded from memory, also what they say about the memory at the start of the block:
+/// the loaded values are not live there.
+fn with_memory(task: &mut Task<'_>, mut conditions: BTreeSet<TermId>) -> BTreeSet<TermId> {
+    let path = task.path;
+    for formula in path.formulas.iter().flatten() {
+        if !task.terms.has_array(formula.pc) || task.terms.size(formula.pc) > MAX_CONDITION {
+            continue;
+        }
+        let lifted = task.terms.lift_ites(formula.pc, 2);
+        for atom in task.terms.atoms(lifted) {
+            if task.terms.symbols(atom).iter().all(|&(_, index)| index == 0) {
+                conditions.insert(atom);
+            }
+        }
+    }
+    conditions
 }
 
 /// The atom, its negation, and comparisons of the same sides by other relations.

@@ -6,7 +6,7 @@
 
 use super::query::{BlockDag, PathQuery};
 use crate::path::{PathFormula, Stmt};
-use crate::term::{SymId, TermId, Terms};
+use crate::term::{Sort, SymId, TermId, Terms};
 
 /// The useful part of a block as a graph.
 #[derive(Debug)]
@@ -178,6 +178,8 @@ pub struct Path<'q> {
     pub(crate) graphs: Vec<Graph>,
     /// The formula of each block on its own; `None` when the block has no execution.
     pub(crate) formulas: Vec<Option<PathFormula>>,
+    /// The assignments to arrays, by block and edge.
+    pub(crate) memory: Vec<(usize, u32)>,
 }
 
 impl<'q> Path<'q> {
@@ -190,7 +192,11 @@ impl<'q> Path<'q> {
             .zip(&graphs)
             .map(|(dag, graph)| extend(terms, dag, graph, PathFormula::empty(), &mut Vec::new()))
             .collect();
-        Path { query, graphs, formulas }
+        let mut path = Path { query, graphs, formulas, memory: Vec::new() };
+        let is_memory =
+            |stmt| matches!(stmt, Stmt::Assign(_, value) if matches!(terms.sort(value), Sort::Array { .. }));
+        path.memory = path.edges().filter(|&(_, _, stmt)| is_memory(stmt)).map(|(b, e, _)| (b, e)).collect();
+        path
     }
 
     /// The number of blocks.

@@ -18,9 +18,14 @@ pub(crate) struct Slice {
 }
 
 impl Slice {
-    /// The slice that keeps everything or nothing.
+    /// The slice that keeps everything or nothing, but for assignments to memory, which every slice keeps: an arbitrary memory
+    /// cannot be eliminated.
     pub(crate) fn uniform(path: &Path<'_>, keep: bool) -> Self {
-        Slice { keep: path.query.blocks.iter().map(|dag| vec![keep; dag.edges.len()]).collect() }
+        let mut slice = Slice { keep: path.query.blocks.iter().map(|dag| vec![keep; dag.edges.len()]).collect() };
+        for &(block, edge) in &path.memory {
+            slice.keep(block, edge);
+        }
+        slice
     }
 
     pub(crate) fn keep(&mut self, block: usize, edge: u32) {

@@ -10,6 +10,9 @@
 //! With all labels assumed the formula is satisfiable if and only if the encoded slice of the path has an execution; with
 //! some of them, if and only if the slice that keeps only these statements has one. The encoding is linear in the number of edges, apart from
 //! the equations at joins.
+//!
+//! Assignments to memory are in every slice and have no labels: memory is a term over the versions of the other variables, so
+//! that reads find the writes they belong to without a solver.
 
 use rustc_hash::FxHashMap;
 
@@ -38,18 +41,32 @@ pub(crate) struct Labelled {
     pub(crate) asserts: Vec<TermId>,
     /// In the order of execution.
     pub(crate) labels: Vec<Label>,
-    /// The versions at the end; none when the end cannot be reached.
-    end: Option<Versions>,
+    /// The values at the end; none when the end cannot be reached.
+    end: Option<Values>,
 }
 
 /// The current version of each variable that has been written.
 type Versions = PMap<(SymId, u32)>;
 
-/// A node in the making: its reach literal and the versions there.
+/// What variables hold.
+#[derive(Clone, Default)]
+struct Values {
+    versions: Versions,
+    /// The contents of the arrays that have been written.
+    arrays: PMap<(SymId, TermId)>,
+}
+
+impl Values {
+    fn array(&self, terms: &mut Terms, sym: SymId) -> TermId {
+        self.arrays.get(sym.index() as u32).map_or_else(|| terms.var(sym, 0), |(_, array)| array)
+    }
+}
+
+/// A node in the making: its reach literal and the values there.
 #[derive(Clone)]
 struct Point {
     reach: TermId,
-    versions: Versions,
+    values: Values,
 }
 
 struct Builder<'a, 'q> {
@@ -90,7 +107,7 @@ impl Labelled {
             path,
             slice,
             is_live,
-            out: Labelled { asserts: Vec::new(), labels: Vec::new(), end: Some(Versions::default()) },
+            out: Labelled { asserts: Vec::new(), labels: Vec::new(), end: Some(Values::default()) },
             next_version: FxHashMap::default(),
             next_reach: 1,
             label_sym,
@@ -109,27 +126,34 @@ impl Labelled {
     /// A term over program variables, taken at the end.
     pub(crate) fn at_end(&self, terms: &mut Terms, term: TermId) -> TermId {
         match &self.end {
-            Some(versions) => read(terms, versions, term),
+            Some(values) => read(terms, values, term),
             None => term,
         }
     }
 }
 
-fn read(terms: &mut Terms, versions: &Versions, term: TermId) -> TermId {
+fn is_array(terms: &Terms, sym: SymId) -> bool {
+    matches!(terms.symbol_sort(sym), Sort::Array { .. })
+}
+
+fn read(terms: &mut Terms, values: &Values, term: TermId) -> TermId {
     terms.substitute(term, &mut |terms: &mut Terms, sym, index| {
         debug_assert_eq!(index, 0, "statements speak about program variables");
-        versions.get(sym.index() as u32).map(|(_, version)| terms.var(sym, version))
+        if let Some((_, array)) = values.arrays.get(sym.index() as u32) {
+            return Some(array);
+        }
+        values.versions.get(sym.index() as u32).map(|(_, version)| terms.var(sym, version))
     })
 }
 
 impl Builder<'_, '_> {
-    fn block(&mut self, b: usize, start: Versions) -> Option<Versions> {
+    fn block(&mut self, b: usize, start: Values) -> Option<Values> {
         let (dag, graph) = (self.path.dag(b), &self.path.graphs[b]);
         if !graph.is_connected() {
             return None;
         }
         let mut arriving: Vec<Vec<Point>> = vec![Vec::new(); dag.nodes as usize];
-        arriving[0].push(Point { reach: TermId::TRUE, versions: start });
+        arriving[0].push(Point { reach: TermId::TRUE, values: start });
         for node in 0..dag.nodes {
             let mut points = std::mem::take(&mut arriving[node as usize]);
             let here = match points.len() {
@@ -138,7 +162,7 @@ impl Builder<'_, '_> {
                 _ => self.join(&points, graph.is_bottleneck(node), b, node),
             };
             if node == dag.nodes - 1 {
-                return Some(here.versions);
+                return Some(here.values);
             }
             let outs = graph.outs(node);
             for &e in outs {
@@ -172,15 +196,24 @@ impl Builder<'_, '_> {
         let constraint = match stmt {
             Stmt::Skip => return,
             Stmt::Havoc(sym) => {
-                let (version, _) = self.fresh(sym);
-                point.versions.set(sym.index() as u32, Some((sym, version)));
+                let (version, fresh) = self.fresh(sym);
+                if is_array(self.terms, sym) {
+                    point.values.arrays.set(sym.index() as u32, Some((sym, fresh)));
+                } else {
+                    point.values.versions.set(sym.index() as u32, Some((sym, version)));
+                }
                 return;
             }
-            Stmt::Assume(cond) => read(self.terms, &point.versions, cond),
+            Stmt::Assume(cond) => read(self.terms, &point.values, cond),
+            Stmt::Assign(sym, value) if is_array(self.terms, sym) => {
+                let value = read(self.terms, &point.values, value);
+                point.values.arrays.set(sym.index() as u32, Some((sym, value)));
+                return;
+            }
             Stmt::Assign(sym, value) => {
-                let value = read(self.terms, &point.versions, value);
+                let value = read(self.terms, &point.values, value);
                 let (version, target) = self.fresh(sym);
-                point.versions.set(sym.index() as u32, Some((sym, version)));
+                point.values.versions.set(sym.index() as u32, Some((sym, version)));
                 self.terms.eq(target, value)
             }
         };
@@ -201,10 +234,14 @@ impl Builder<'_, '_> {
         let reach = if bottleneck { TermId::TRUE } else { self.reach() };
         let reached = self.terms.implies(reach, some_way);
         self.out.asserts.push(reached);
-        let mut versions = points[0].versions.clone();
+        let mut values = points[0].values.clone();
         let mut differing = std::collections::BTreeMap::new();
         for point in &points[1..] {
-            point.versions.diff(&points[0].versions, |key, mine, theirs| {
+            point.values.versions.diff(&points[0].values.versions, |key, mine, theirs| {
+                let sym = mine.or(theirs).expect("diff visits keys that one of the maps has").0;
+                differing.insert(key, sym);
+            });
+            point.values.arrays.diff(&points[0].values.arrays, |key, mine, theirs| {
                 let sym = mine.or(theirs).expect("diff visits keys that one of the maps has").0;
                 differing.insert(key, sym);
             });
@@ -214,15 +251,24 @@ impl Builder<'_, '_> {
             if !(self.is_live)(block, node, sym) {
                 continue;
             }
+            if is_array(self.terms, sym) {
+                let mut array = points[0].values.array(self.terms, sym);
+                for point in &points[1..] {
+                    let other = point.values.array(self.terms, sym);
+                    array = self.terms.ite(point.reach, other, array);
+                }
+                values.arrays.set(key, Some((sym, array)));
+                continue;
+            }
             let (version, target) = self.fresh(sym);
-            versions.set(key, Some((sym, version)));
+            values.versions.set(key, Some((sym, version)));
             for point in points {
-                let source = self.terms.var(sym, point.versions.get(key).map_or(0, |v| v.1));
+                let source = self.terms.var(sym, point.values.versions.get(key).map_or(0, |v| v.1));
                 let equal = self.terms.eq(target, source);
                 let equation = self.terms.implies(point.reach, equal);
                 self.out.asserts.push(equation);
             }
         }
-        Point { reach, versions }
+        Point { reach, values }
     }
 }

@@ -24,6 +24,9 @@ use crate::term::{SymId, TermId, Terms};
 /// Formulas with more nodes than this are given up: nobody would want their atoms as predicates.
 const MAX_SIZE: usize = 20_000;
 
+/// Choices in an atom up to which it is taken apart.
+const MAX_CHOICES: usize = 4;
+
 /// Computes preconditions of a slice.
 pub(crate) struct Backward<'a, 'q> {
     pub(crate) path: &'a Path<'q>,
@@ -142,7 +145,8 @@ impl<'a, 'q> Backward<'a, 'q> {
                 }
             }
             if !put_back {
-                return Ok(pre);
+                // Reads over writes are choices by equality of addresses; taken apart, they give atoms that say something.
+                return Ok(if terms.has_array(pre) { terms.lift_ites(pre, MAX_CHOICES) } else { pre });
             }
         }
     }

@@ -282,6 +282,7 @@ impl Terms {
         match *self.get(t) {
             Term::Bv { .. } => true,
             Term::Zext { arg, .. } | Term::Sext { arg, .. } => hi < self.width(arg) || self.width(arg) <= hi + 1,
+            Term::Concat(_, low) => hi < self.width(low),
             Term::BvUn(_, x) => self.narrows(hi, x, nesting),
             Term::BvBin(BvBin::Add | BvBin::Sub | BvBin::Mul | BvBin::And | BvBin::Or | BvBin::Xor, x, y)
             | Term::Ite(_, x, y) => self.narrows(hi, x, nesting) && self.narrows(hi, y, nesting),

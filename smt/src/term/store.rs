@@ -26,6 +26,7 @@ struct Info {
     leaves: Leaves,
     has_bounded: bool,
     has_float: bool,
+    has_array: bool,
 }
 
 /// The hash-consing store. Building needs `&mut`, reading `&`.
@@ -193,6 +194,11 @@ impl Terms {
         self.infos[t.index()].has_float
     }
 
+    /// Whether an array occurs in the term.
+    pub fn has_array(&self, t: TermId) -> bool {
+        self.infos[t.index()].has_array
+    }
+
     pub(super) fn leaves_of(&self, t: TermId) -> Leaves {
         self.infos[t.index()].leaves
     }
@@ -283,10 +289,12 @@ impl Terms {
         let node = self.get(t);
         let mut has_bounded = matches!(*node, Term::Var { sym, .. } if self.symbol_bounds(sym).is_some());
         let mut has_float = matches!(*node, Term::FpUn(..) | Term::FpBin(..) | Term::FpCmp(..));
+        let mut has_array = false;
         let mut operands_flat = true;
         let mut consider = |c: TermId| {
             has_bounded |= self.has_bounded(c);
             has_float |= self.has_float(c);
+            has_array |= self.has_array(c);
             operands_flat &= self.is_flat(c);
         };
         match *node {
@@ -340,6 +348,7 @@ impl Terms {
             _ if operands_flat => Leaves::One(t),
             _ => Leaves::Many,
         };
-        Info { sort, leaves, has_bounded, has_float }
+        has_array |= matches!(sort, Sort::Array { .. });
+        Info { sort, leaves, has_bounded, has_float, has_array }
     }
 }

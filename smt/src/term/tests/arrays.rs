@@ -138,7 +138,15 @@ fn bytes_become_values_again() {
         m.terms.ite(c, one, zero)
     };
     let choice = m.terms.ite(c, x, sum);
-    for value in [x, wide, sum, unsigned, flag, choice] {
+    let bytes: Vec<TermId> = (0..4)
+        .map(|i| {
+            let at = m.at(p, 100 + i);
+            m.terms.select(m.start, at)
+        })
+        .collect();
+    let word = bytes.into_iter().reduce(|low, high| m.terms.concat(high, low)).unwrap();
+    let next = m.terms.bv_bin(BvBin::Add, word, one);
+    for value in [x, next, wide, sum, unsigned, flag, choice] {
         let mut mem = m.start;
         for i in 0..4 {
             let (at, part) = (m.at(p, i), m.terms.extract(i as u32 * 8 + 7, i as u32 * 8, value));
