@@ -147,7 +147,9 @@ impl<'a> Lower<'a> {
         let start = self.fresh();
         let mark = self.graph.edges.len();
         self.cur = start;
+        let outer = std::mem::replace(&mut self.before_start, true);
         run(self);
+        self.before_start = outer;
         self.cur = before;
         let mut ops = Vec::new();
         let edges: Vec<_> = self.graph.edges.drain(mark..).collect();
@@ -157,7 +159,7 @@ impl<'a> Lower<'a> {
                 Op::Assign { value, .. } | Op::Store { value, .. } if !self.is_static(value) => {
                     ops.push(Op::Unsupported { construct: "initialiser that is not constant".into() });
                 }
-                Op::Assume { .. } | Op::Call { .. } | Op::Load { .. } | Op::Alloc { .. } => {
+                Op::Assume { .. } | Op::Call { .. } | Op::Alloc { .. } => {
                     ops.push(Op::Unsupported { construct: "initialiser that is not constant".into() });
                 }
                 op => ops.push(op),

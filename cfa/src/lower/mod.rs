@@ -240,6 +240,8 @@ struct Lower<'a> {
     cur: NodeId,
     cx: Cx<'a>,
     survey: Survey<'a>,
+    /// Whether what is lowered runs before the entry function.
+    before_start: bool,
     memory: Memory,
     inits: Vec<Init>,
     /// The initialisation of the object with static storage that begins with a variable, or lies at an address.
@@ -284,6 +286,7 @@ pub(crate) fn lower<'a>(
         cur: nowhere,
         cx,
         survey: Survey::new(asts, &options.entry),
+        before_start: false,
         memory: Memory::default(),
         inits: Vec::new(),
         init_of: FxHashMap::default(),
@@ -581,7 +584,8 @@ impl<'a> Lower<'a> {
     fn temporary(&mut self, ty: IntTy) -> VarId {
         self.cx.temporaries += 1;
         let name = format!("{}::__tmp{}", self.cx.name, self.cx.temporaries);
-        self.new_var(&name, ty, VarScope::Local(self.cx.func), true)
+        let scope = if self.before_start { VarScope::Global } else { VarScope::Local(self.cx.func) };
+        self.new_var(&name, ty, scope, true)
     }
 
     fn bind(&mut self, name: &'a str, binding: Binding) {

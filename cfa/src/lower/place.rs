@@ -197,12 +197,14 @@ impl<'a> Lower<'a> {
         }
         let Some(width) = width else { return Lvalue::new(self.behind(whole, bit / 8), ty) };
         let end = bit + u64::from(width) - 1;
-        let Some(unit) = [8u64, 16, 32, 64].into_iter().find(|unit| bit / unit == end / unit) else {
+        // On i386 a unit of 64 bits may begin at a multiple of 32.
+        let units = [(8u64, 8u64), (16, 16), (32, 32), (64, 64), (64, 32)];
+        let Some((unit, step)) = units.into_iter().find(|(unit, step)| end < bit / step * step + unit) else {
             return Lvalue::nowhere("bit-field across units", ty);
         };
-        let place = self.behind(whole, bit / unit * unit / 8);
-        let unit_ty = IntTy { bits: unit as u32, signed: false };
-        Lvalue { place, ty, bits: Some(Bits { unit: unit_ty, shift: (bit % unit) as u32, width }) }
+        let place = self.behind(whole, bit / step * step / 8);
+        let unit = IntTy { bits: unit as u32, signed: false };
+        Lvalue { place, ty, bits: Some(Bits { unit, shift: (bit % step) as u32, width }) }
     }
 
     /// The place some bytes behind another one.
@@ -293,6 +295,18 @@ impl<'a> Lower<'a> {
             }
             (Type::Array(..) | Type::Vla(..) | Type::Function(_), Place::Memory(addr), ..) => {
                 Val::Int(addr, ty.decayed())
+            }
+            // An array in a value that has no address, such as a returned structure: the array alone moves to memory.
+            (Type::Array(..), place @ Place::Vars(..), ..) => {
+                let (binding, birth) = self.local_binding("__array", ty.clone(), true, true, range.0, range);
+                self.give_birth(&birth, true, range);
+                match binding {
+                    Binding::Place(to @ Place::Memory(addr), _) => {
+                        self.copy(&to, &place, &ty, range);
+                        Val::Int(addr, ty.decayed())
+                    }
+                    _ => Val::Opaque(ty.decayed(), ty.describe().into()),
+                }
             }
             (Type::Record(_), place, ..) => Val::Aggregate(place, ty),
             (Type::Void, ..) => Val::Void,

@@ -11,6 +11,7 @@ mod graph;
 mod library;
 mod lowering;
 mod machine;
+mod memory;
 mod pointers;
 mod repair;
 
