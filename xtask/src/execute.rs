@@ -23,7 +23,7 @@ enum Says {
 }
 
 pub(crate) fn compare(root: &Path, set: &Path) -> Result<String, String> {
-    let runner = runner(root)?;
+    let runner = runner(root, true)?;
     let folder = set.parent().unwrap_or(Path::new("."));
     let list = fs::read_to_string(set).map_err(|e| format!("cannot read {}: {e}", set.display()))?;
     let scratch = env::temp_dir().join(format!("xtask-execute-{}", std::process::id()));
@@ -53,15 +53,15 @@ pub(crate) fn compare(root: &Path, set: &Path) -> Result<String, String> {
 }
 
 /// Builds the example that runs programs; its path.
-fn runner(root: &Path) -> Result<PathBuf, String> {
+pub(crate) fn runner(root: &Path, optimised: bool) -> Result<PathBuf, String> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let arguments = ["build", "--quiet", "--release", "--package", "cfa", "--example", "run"];
-    let built = Command::new(cargo).args(arguments).current_dir(root).status();
+    let arguments = ["build", "--quiet", "--package", "cfa", "--example", "run"];
+    let built = Command::new(cargo).args(arguments).args(optimised.then_some("--release")).current_dir(root).status();
     if !built.is_ok_and(|status| status.success()) {
         return Err("the example 'run' of cfa cannot be built".into());
     }
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    Ok(target.join("release/examples/run"))
+    Ok(target.join(if optimised { "release" } else { "debug" }).join("examples/run"))
 }
 
 /// The program of a task and whether it is for a 64-bit machine.
@@ -142,7 +142,7 @@ fn instrumented(text: &str) -> String {
 }
 
 /// Runs a program to its end; none if it takes too long. The code of an ending by a signal is none.
-fn finish(command: &mut Command, limit: Duration) -> Option<(Option<i32>, String)> {
+pub(crate) fn finish(command: &mut Command, limit: Duration) -> Option<(Option<i32>, String)> {
     let mut child = command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().ok()?;
     let start = Instant::now();
     loop {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Chores of the repository: `cargo xtask tidy` checks the rules of docs/ARCHITECTURE.md, `cargo xtask docs` writes the
-//! generated pages, `cargo xtask execute` compares the concrete machine with compiled programs.
+//! generated pages, `cargo xtask execute` and `cargo xtask fuzz` compare the concrete machine with compiled programs.
 
 mod docs;
 mod execute;
+mod fuzz;
+mod generate;
 mod graph;
 mod manifests;
 mod sources;
@@ -17,7 +19,8 @@ use std::{
 const USAGE: &str = "usage: cargo xtask tidy           check the rules of docs/ARCHITECTURE.md
        cargo xtask docs           write docs/options.md
        cargo xtask docs --check   say whether it is up to date
-       cargo xtask execute SET    compare the concrete machine with gcc on the tasks of a set";
+       cargo xtask execute SET    compare the concrete machine with gcc on the tasks of a set
+       cargo xtask fuzz N [FIRST] the same on N random programs";
 
 /// A rule that is broken somewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +48,8 @@ fn main() -> ExitCode {
         ["tidy"] => tidy(&root()),
         ["docs"] => docs::write(&root()),
         ["docs", "--check"] => docs::check(&root()),
+        ["fuzz", count] => fuzz(count, "0"),
+        ["fuzz", count, first] => fuzz(count, first),
         ["execute", set] => execute::compare(&root(), Path::new(set)),
         _ => Err(USAGE.into()),
     };
@@ -58,6 +63,11 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn fuzz(count: &str, first: &str) -> Result<String, String> {
+    let number = |text: &str| text.parse::<u64>().map_err(|_| format!("'{text}' is no number\n{USAGE}"));
+    fuzz::compare(&root(), number(count)?, number(first)?)
 }
 
 /// The folder of the workspace: this crate lies in it.
