@@ -47,9 +47,16 @@ pub use program::{Options, Program, Source, UndefinedFunctions};
 pub use property::{Property, PropertyError};
 pub use types::MachineModel;
 
+/// Whether a text has directives that only a preprocessor understands.
+pub fn needs_preprocessor(text: &str) -> bool {
+    let directive =
+        |line: &str| line.trim_start().strip_prefix('#').map(|rest| prepass::is_harmless(rest.trim_start()));
+    text.lines().any(|line| directive(line) == Some(false))
+}
+
 /// The syntax tree of a file in a prefix notation, one line for each declaration and function: `Mul(a, Cast(int, b))`.
 pub fn syntax(source: &Source) -> Result<Vec<String>, LoadError> {
-    let refuse = |(at, construct, advice)| lower::syntax_error(source, at, construct, advice);
+    let refuse = |(at, construct, advice)| lower::syntax_error(source, false, at, construct, advice);
     Ok(notation::write(
         &parse::parse(&source.text).and_then(|tree| syntax::build(&tree, &source.text)).map_err(refuse)?,
     ))
@@ -62,7 +69,7 @@ pub fn load(sources: &[Source], options: &Options) -> Result<Program, LoadError>
         if source.text.len() >= 1 << 31 {
             return Err(LoadError::TooLong(source.name.clone()));
         }
-        let refuse = |(at, construct, advice)| lower::syntax_error(source, at, construct, advice);
+        let refuse = |(at, construct, advice)| lower::syntax_error(source, options.line_markers, at, construct, advice);
         parsed.push(parse::parse(&source.text).and_then(|tree| syntax::build(&tree, &source.text)).map_err(refuse)?);
     }
     let library = library::source(&parsed);

@@ -57,6 +57,16 @@ struct Scanner<'s> {
     previous: Token,
 }
 
+fn directive_name(text: &str) -> &str {
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or("")
+}
+
+/// Whether a directive, without its `#`, says nothing that matters, or is a pragma or line marker.
+pub(crate) fn is_harmless(text: &str) -> bool {
+    let name = directive_name(text);
+    matches!(name, "line" | "pragma" | "ident" | "sccs") || name.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$'
 }
@@ -166,9 +176,8 @@ impl Scanner<'_> {
         }
         let end = end.min(self.src.len());
         let text = String::from_utf8_lossy(&self.src[start + 1..end]);
-        let name = text.trim_start().split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or("");
-        let harmless = matches!(name, "line" | "pragma" | "ident" | "sccs") || name.bytes().all(|b| b.is_ascii_digit());
-        if !harmless {
+        let name = directive_name(text.trim_start());
+        if !is_harmless(text.trim_start()) {
             return Self::refuse(
                 start,
                 &format!("the preprocessor directive '#{name}'"),

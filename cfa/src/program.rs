@@ -42,6 +42,8 @@ pub struct Options {
     pub entry: String,
     /// What a call of a function without body means.
     pub undefined_functions: UndefinedFunctions,
+    /// Whether line markers say where the text comes from, as in the output of a preprocessor.
+    pub line_markers: bool,
 }
 
 impl Default for Options {
@@ -50,6 +52,7 @@ impl Default for Options {
             machine: MachineModel::Ilp32,
             entry: "main".to_owned(),
             undefined_functions: UndefinedFunctions::default(),
+            line_markers: false,
         }
     }
 }
@@ -146,8 +149,7 @@ impl Program {
 
     /// Where a span starts, as people read it.
     pub fn location(&self, span: Span) -> Location {
-        let (line, column) = self.lines[span.file as usize].line_column(span.start);
-        Location { file: self.sources[span.file as usize].name.clone(), line, column }
+        self.lines[span.file as usize].location(&self.sources[span.file as usize].name, span.start)
     }
 
     /// The source text of a span.

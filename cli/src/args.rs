@@ -21,6 +21,17 @@ pub enum Dump {
     Cfa,
 }
 
+/// When files are preprocessed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Preprocess {
+    /// If they have directives.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
 /// What a call of an unknown function without body means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Undefined {
@@ -40,7 +51,7 @@ pub enum Undefined {
 #[derive(Clone, Parser, Debug)]
 #[command(name = "cpa-verify", version, max_term_width = 100)]
 pub struct Args {
-    /// The C programs to verify; one translation unit.
+    /// The C files of the program to verify.
     #[arg(value_name = "PROGRAM.c", required_unless_present_any = ["print_options", "print_presets"])]
     pub programs: Vec<PathBuf>,
     /// The property: a .prp file. Without it, no call of reach_error, __VERIFIER_error or __assert_fail and no label
@@ -65,6 +76,9 @@ pub struct Args {
     /// The function where the program starts.
     #[arg(long, value_name = "NAME")]
     pub entry_function: Option<String>,
+    /// Whether the files go through the C preprocessor of the system (`cc -E`) first: if they have directives, always, never.
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub preprocess: Preprocess,
     /// What a call of an unknown function without body means: it returns any value (an assumption; not supported if it
     /// could change something through a pointer), it is an error, or it returns any value in any case.
     #[arg(long, value_name = "MEANING", default_value = "havoc")]

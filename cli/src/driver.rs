@@ -22,9 +22,10 @@ use cpa_core::{CancelToken, Stop};
 use report::verdict::VerdictLine;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use crate::args::{Args, Dump, DumpFormat, Undefined, expand_presets};
+use crate::args::{Args, Dump, DumpFormat, Preprocess, Undefined, expand_presets};
 use crate::limits::Limits;
 use crate::options::Config;
+use crate::preprocess;
 use crate::presets;
 use crate::verify::{self, Input, Reply, RunError, Source};
 
@@ -101,7 +102,13 @@ fn run(args: &Args) -> Result<End, String> {
         return print(&lines).map(|()| End::True);
     }
     let config = configuration(args)?;
-    let input = input(args, &config)?;
+    let input = match input(args, &config) {
+        Ok(input) => input,
+        Err(message) => {
+            eprintln!("Error: {message}");
+            return Ok(End::Input);
+        }
+    };
     let memory = (config.memory.0 > 0).then_some(config.memory.0);
     let limits = Limits::new(config.time_cpu, config.time_wall, memory);
     supervise(args, input, config, limits)
@@ -137,8 +144,19 @@ fn configuration(args: &Args) -> Result<Config, String> {
 
 fn input(args: &Args, config: &Config) -> Result<Input, String> {
     let mut sources = Vec::new();
+    let mut line_markers = false;
     for path in &args.programs {
-        sources.push(Source { name: path.display().to_string(), text: read(path)? });
+        let mut text = read(path)?;
+        let wanted = match args.preprocess {
+            Preprocess::Auto => cfa::needs_preprocessor(&text),
+            Preprocess::Always => true,
+            Preprocess::Never => false,
+        };
+        if wanted {
+            text = preprocess::run(path, args.lp64)?;
+            line_markers = true;
+        }
+        sources.push(Source { name: path.display().to_string(), text });
     }
     let property = match &args.spec {
         Some(path) => {
@@ -152,7 +170,14 @@ fn input(args: &Args, config: &Config) -> Result<Input, String> {
         Undefined::Error => UndefinedFunctions::Error,
         Undefined::Skip => UndefinedFunctions::Skip,
     };
-    Ok(Input { sources, property, lp64: args.lp64, entry: config.entry_function.clone(), undefined_functions })
+    Ok(Input {
+        sources,
+        property,
+        lp64: args.lp64,
+        entry: config.entry_function.clone(),
+        undefined_functions,
+        line_markers,
+    })
 }
 
 fn read(path: &Path) -> Result<String, String> {

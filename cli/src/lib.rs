@@ -10,6 +10,7 @@ pub mod limits;
 pub mod options;
 pub mod plan;
 pub mod portfolio;
+pub mod preprocess;
 pub mod presets;
 pub mod registry;
 pub mod verify;

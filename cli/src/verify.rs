@@ -38,6 +38,8 @@ pub struct Input {
     pub entry: String,
     /// What a call of an unknown function without body means.
     pub undefined_functions: UndefinedFunctions,
+    /// Whether line markers say where the text comes from.
+    pub line_markers: bool,
 }
 
 /// What a run prints on standard output.
@@ -66,7 +68,12 @@ fn load(input: &Input) -> Result<Program, RunError> {
     let sources: Vec<cfa::Source> =
         input.sources.iter().map(|s| cfa::Source { name: s.name.clone(), text: s.text.clone() }).collect();
     let machine = if input.lp64 { MachineModel::Lp64 } else { MachineModel::Ilp32 };
-    let options = cfa::Options { machine, entry: input.entry.clone(), undefined_functions: input.undefined_functions };
+    let options = cfa::Options {
+        machine,
+        entry: input.entry.clone(),
+        undefined_functions: input.undefined_functions,
+        line_markers: input.line_markers,
+    };
     cfa::load(&sources, &options).map_err(|error| RunError::Input(format!("Parsing failed: {error}")))
 }
 

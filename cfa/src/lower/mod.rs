@@ -254,6 +254,7 @@ struct Lower<'a> {
     /// The first file that defines library functions.
     library: usize,
     undefined_functions: UndefinedFunctions,
+    line_markers: bool,
     /// Functions without body whose calls have been given a meaning.
     undefined: BTreeSet<String>,
 }
@@ -297,6 +298,7 @@ pub(crate) fn lower<'a>(
         evaluation_order: None,
         library,
         undefined_functions: options.undefined_functions,
+        line_markers: options.line_markers,
         undefined: BTreeSet::new(),
     };
     lower.program(&options.entry)
@@ -331,19 +333,17 @@ impl<'a> Lower<'a> {
     }
 
     fn refusal(&self, (at, construct, advice): Refusal) -> LoadError {
-        syntax_error(&self.sources[self.file], at, construct, advice)
+        syntax_error(&self.sources[self.file], self.line_markers, at, construct, advice)
     }
 
     fn finish(mut self, start: NodeId, main: FuncId) -> Program {
         let regions = self.divide_memory(start, main);
         let Lower { machine, sources, exprs, vars, mut funcs, graph, calls, labels, mut assumptions, .. } = self;
-        let lines: Vec<LineTable> = sources.iter().map(|source| LineTable::new(&source.text)).collect();
+        let lines: Vec<LineTable> =
+            sources.iter().map(|source| LineTable::new(&source.text, self.line_markers)).collect();
         if let Some(span) = self.evaluation_order {
-            let (line, column) = lines[span.file as usize].line_column(span.start);
-            let name = &sources[span.file as usize].name;
-            assumptions.push(format!(
-                "operands with side effects are evaluated from left to right (first at {name}:{line}:{column})"
-            ));
+            let first = lines[span.file as usize].location(&sources[span.file as usize].name, span.start);
+            assumptions.push(format!("operands with side effects are evaluated from left to right (first at {first})"));
         }
         assumptions.extend(self.undefined.iter().map(|name| {
             format!("'{name}', which has no body, returns any value, changes nothing of the program, and calls nothing of it")
@@ -684,8 +684,13 @@ fn params_of<'d, 'a>(declarator: &'d Declarator<'a>) -> Option<&'d [Param<'a>]> 
     }
 }
 
-pub(crate) fn syntax_error(source: &Source, at: u32, construct: String, advice: String) -> LoadError {
-    let (line, column) = LineTable::new(&source.text).line_column(at);
-    let at = crate::location::Location { file: source.name.clone(), line, column };
+pub(crate) fn syntax_error(
+    source: &Source,
+    line_markers: bool,
+    at: u32,
+    construct: String,
+    advice: String,
+) -> LoadError {
+    let at = LineTable::new(&source.text, line_markers).location(&source.name, at);
     LoadError::Syntax { at, construct, advice }
 }

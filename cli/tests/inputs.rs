@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The program as users start it: several files, the preprocessor, and inputs that are no programs.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// A folder for the files of a test, which goes away with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("cpa-verify-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn file(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.0.join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn verify(arguments: &[&str], files: &[&PathBuf]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cpa-verify"));
+    command.args(["--exit-code-verdict", "--timelimit", "60s", "--cores", "1"]).args(arguments).args(files);
+    command.output().unwrap()
+}
+
+#[test]
+fn several_files_are_preprocessed_and_linked() {
+    let folder = Folder::new("linked");
+    folder.file("a.h", "#define LIMIT 10\nextern int shared; int twice(int x);\n");
+    let text = "#include \"a.h\"\nextern void reach_error(void); extern unsigned char __VERIFIER_nondet_uchar(void);\n\
+                int main(void) {\n  int x = __VERIFIER_nondet_uchar();\n  shared = x;\n\
+                  if (twice(LIMIT) != 2 * LIMIT + x) reach_error();\n  return 0;\n}\n";
+    let main = folder.file("a.c", text);
+    let right = folder.file(
+        "b.c",
+        "int shared = 3; static int own(int x) { return x + x; } int twice(int x) { return own(x) + shared; }",
+    );
+    let wrong = folder.file("c.c", "int shared; int twice(int x) { return 2 * x + (shared == 77 ? 0 : shared); }");
+    let output = verify(&[], &[&main, &right]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let output = verify(&[], &[&main, &wrong]);
+    assert_eq!(output.status.code(), Some(10), "{output:?}");
+    // The place is that of the user's file, not of the expanded text.
+    let lines = String::from_utf8(output.stdout).unwrap();
+    assert!(lines.contains("a.c:4:11: __VERIFIER_nondet_uchar() = 77"), "{lines}");
+}
+
+#[test]
+fn inputs_that_are_no_programs_get_one_clear_error() {
+    let folder = Folder::new("bad");
+    let deep = format!("int x; int main(void) {{ x = {}1{}; }}", "(".repeat(10_000), ")".repeat(10_000));
+    let table: [(&str, &[u8], &str); 7] = [
+        ("cut.c", b"int main(void) { int x = 1; if (x", "is never closed"),
+        ("binary.c", b"\x7fELF\x02\x00\x00\xff", "is a binary file"),
+        ("empty.c", b"", "no function 'main'"),
+        ("deep.c", deep.as_bytes(), "nested more than 1000 levels"),
+        ("include.c", b"#include \"missing.h\"\nint main(void) { }", "missing.h"),
+        ("words.c", b"This is a letter to my aunt.", "'This' is not the name of a type"),
+        ("junk.c", b"int main(void) { return \x01; }", "a character that C does not use here"),
+    ];
+    for (name, text, message) in table {
+        let output = verify(&[], &[&folder.file(name, text)]);
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{name}: {errors}");
+        assert_eq!(errors.lines().count(), 1, "{name}: {errors}");
+        assert!(errors.starts_with("Error: ") && errors.contains(message), "{name}: {errors}");
+    }
+    let output = verify(&[], &[&folder.0.join("nowhere.c")]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn long_lines_and_many_statements_are_read() {
+    let folder = Folder::new("long");
+    let sum = format!("int x; int main(void) {{ x = 1{}; return x; }}", " + x".repeat(100_000));
+    let many = format!("int x; int main(void) {{ {} return x; }}", "x = x + 1; ".repeat(90_000));
+    for (name, text) in [("sum.c", sum), ("many.c", many)] {
+        let output = verify(&["--dump", "cfa"], &[&folder.file(name, text)]);
+        assert_eq!(output.status.code(), Some(0), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
