@@ -37,6 +37,8 @@ pub enum Increase {
 /// How bounded model checking works.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
+    /// What the bound counts.
+    pub counting: Counting,
     /// The bound of the first round.
     pub first: u32,
     /// The greatest bound; none for no limit.
@@ -51,7 +53,14 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { first: 1, last: None, increase: Increase::Double, forward_condition: true, check_targets: true }
+        Self {
+            counting: Counting::Iterations,
+            first: 1,
+            last: None,
+            increase: Increase::Double,
+            forward_condition: true,
+            check_targets: true,
+        }
     }
 }
 
@@ -93,6 +102,8 @@ pub struct Bmc {
     unrolling: Unrolling,
     options: Options,
     times: Times,
+    /// The bound of the last round.
+    k: u32,
     rounds: u32,
     /// Why a proof would be none: the first query without answer, run that could not be replayed, or unsupported construct.
     open: Option<Reason>,
@@ -106,8 +117,8 @@ impl Bmc {
         manager: &Rc<RefCell<Manager>>,
         options: Options,
     ) -> Self {
-        let unrolling = Unrolling::new(program, targets, manager, Start::Entry, Counting::Iterations);
-        Self { unrolling, options, times: Times::default(), rounds: 0, open: None }
+        let unrolling = Unrolling::new(program, targets, manager, Start::Entry, options.counting);
+        Self { unrolling, options, times: Times::default(), k: 0, rounds: 0, open: None }
     }
 
     /// The unrolled program.
@@ -118,6 +129,11 @@ impl Bmc {
     /// Where the time went.
     pub fn times(&self) -> Times {
         self.times
+    }
+
+    /// The bound of the last round.
+    pub fn bound(&self) -> u32 {
+        self.k
     }
 
     /// The number of rounds so far.
@@ -143,7 +159,7 @@ impl Bmc {
     }
 
     fn search(&mut self, cx: &mut Cx) -> Result<Verdict, Stop> {
-        let mut k = self.unrolling.bound().max(self.options.first);
+        let mut k = self.k.max(self.options.first);
         loop {
             if let Some(verdict) = self.round(cx, k)? {
                 return Ok(verdict);
@@ -163,7 +179,13 @@ impl Bmc {
     /// One round with the bound `k`; none if neither a violation nor a proof was found.
     pub fn round(&mut self, cx: &mut Cx, k: u32) -> Result<Option<Verdict>, Stop> {
         let begin = cx.elapsed();
-        self.unrolling.extend(cx, k)?;
+        self.k = k;
+        // The visit of a loop head before the first iteration is none, as in the paper's counters that begin at -1.
+        let bound = match self.options.counting {
+            Counting::Iterations => k,
+            Counting::Visits => k + 1,
+        };
+        self.unrolling.extend(cx, bound)?;
         self.rounds += 1;
         let built = cx.elapsed();
         self.times.formula += built.saturating_sub(begin);

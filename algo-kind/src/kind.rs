@@ -116,7 +116,7 @@ impl KInduction {
     }
 
     fn search(&mut self, cx: &mut Cx) -> Result<Verdict, Stop> {
-        let mut k = self.base.unrolling().bound().max(self.options.base.first);
+        let mut k = self.base.bound().max(self.options.base.first);
         loop {
             if let Some(verdict) = self.base.round(cx, k)? {
                 return Ok(verdict);

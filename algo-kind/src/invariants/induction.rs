@@ -19,6 +19,9 @@ use smt::{TermId, Value};
 use super::Invariants;
 use crate::step::StepUnrolling;
 
+/// How many single candidates the solver may leave unanswered before all that are left go.
+const MAX_UNANSWERED: u32 = 6;
+
 /// Proves candidates.
 pub(crate) struct Induction<'a> {
     pub(crate) manager: &'a Rc<RefCell<Manager>>,
@@ -97,12 +100,13 @@ impl Induction<'_> {
             let dropped = match ask(cx, manager, &formulas, Some(self.timeout), read)? {
                 Answer::Unsat => return Ok(weakened),
                 Answer::Sat(dropped) if !dropped.is_empty() => dropped,
-                // Without a model to learn from, all that are in question go.
-                Answer::Sat(_) | Answer::Unknown(_) => at_ends
-                    .iter()
-                    .filter(|(.., broken)| *broken != smt::Terms::fls())
-                    .map(|&(number, at, _)| (number, at))
-                    .collect(),
+                Answer::Sat(_) | Answer::Unknown(_) => {
+                    formulas.pop();
+                    match self.one_by_one(cx, manager, &formulas, &at_ends)? {
+                        dropped if dropped.is_empty() => return Ok(weakened),
+                        dropped => dropped,
+                    }
+                }
             };
             for number in remove(candidates, dropped) {
                 if !weakened.contains(&number) {
@@ -110,6 +114,43 @@ impl Induction<'_> {
                 }
             }
         }
+    }
+}
+
+impl Induction<'_> {
+    /// The candidates at the ends that are not implied by the assumptions, or not as far as the solver can tell.
+    fn one_by_one(
+        &self,
+        cx: &Cx,
+        manager: &mut Manager,
+        assumptions: &[TermId],
+        at_ends: &[(usize, usize, TermId)],
+    ) -> Result<Vec<(usize, usize)>, Stop> {
+        let mut dropped = Vec::new();
+        let mut unanswered = 0;
+        for &(number, at, broken) in at_ends {
+            if dropped.contains(&(number, at)) || broken == smt::Terms::fls() {
+                continue;
+            }
+            if unanswered == MAX_UNANSWERED {
+                dropped.push((number, at));
+                continue;
+            }
+            let formulas: Vec<TermId> = assumptions.iter().copied().chain([broken]).collect();
+            let read = |manager: &mut Manager, model: &Model<'_>| refuted(manager, model, at_ends);
+            match ask(cx, manager, &formulas, Some(self.timeout / 4), read)? {
+                Answer::Unsat => {}
+                Answer::Sat(more) => {
+                    dropped.push((number, at));
+                    dropped.extend(more);
+                }
+                Answer::Unknown(_) => {
+                    unanswered += 1;
+                    dropped.push((number, at));
+                }
+            }
+        }
+        Ok(dropped)
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use algo_bmc::{Bmc, Increase, Options};
 use cfa::Program;
 use cfa::ids::NodeId;
-use cpa_core::{Cx, Outcome};
+use cpa_core::{Counting, Cx, Outcome};
 use cpa_predicate::Manager;
 
 use super::{Analysis, manager};
@@ -62,6 +62,7 @@ pub(super) fn options(config: &Config) -> Result<Options, String> {
         return Err("cpa.loopbound.maxLoopIterations: the bound is at least 1".to_string());
     }
     Ok(Options {
+        counting: Counting::Iterations,
         first: config.max_iterations,
         last: (config.max_iterations_upper > 0).then_some(config.max_iterations_upper),
         increase: match config.adjuster {
@@ -85,7 +86,7 @@ pub(super) fn statistics(bmc: &Bmc) -> Vec<(String, String)> {
         ("Number of times merged".into(), core.merges.to_string()),
         ("Max size of waitlist".into(), core.max_waiting.to_string()),
         ("Number of rounds".into(), bmc.rounds().to_string()),
-        ("Loop bound".into(), bmc.unrolling().bound().to_string()),
+        ("Loop bound".into(), bmc.bound().to_string()),
         ("Time for BMC formula creation".into(), seconds(times.formula)),
         ("Time for final sat check".into(), seconds(times.targets)),
         ("Time for bounding assertions check".into(), seconds(times.forward)),

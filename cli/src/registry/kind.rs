@@ -8,7 +8,7 @@ use std::rc::Rc;
 use algo_kind::{KInduction, Options, Strategy};
 use cfa::Program;
 use cfa::ids::NodeId;
-use cpa_core::{Cx, Outcome};
+use cpa_core::{Counting, Cx, Outcome};
 use cpa_predicate::Manager;
 
 use super::bmc::{options, seconds, statistics};
@@ -32,7 +32,9 @@ impl KInductionAnalysis {
             InvariantChoice::ReachedSet => Strategy::DataFlow,
             InvariantChoice::Induction => Strategy::Induction,
         };
-        let kind = KInduction::new(&program, &targets, &manager, Options { base: options(config)?, invariants });
+        // The step case needs no more than the paths with k visits of loop heads, which are far fewer where loops are nested.
+        let base = algo_bmc::Options { counting: Counting::Visits, ..options(config)? };
+        let kind = KInduction::new(&program, &targets, &manager, Options { base, invariants });
         if let Err(why) = kind.step() {
             notes.push(format!("{why}, so nothing is proved by induction"));
         }
