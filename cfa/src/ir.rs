@@ -3,7 +3,7 @@
 //!
 //! Follows the CFA of Wendler, *Software Verification based on Adjustable Large-Block Encoding*, section 2.1, with
 //! machine integers in place of unbounded ones. A pointer is an unsigned integer of the machine's pointer width, an address
-//! in one flat memory that only loads and stores touch; pointers that the program never looks at are left out. A
+//! in one flat memory that only loads and stores touch. A
 //! floating-point number is the integer of its bits. Interprocedural control flow stays implicit: a call is one edge from the
 //! call site to the return site; analyses enter the callee's entry and come back from its exit.
 
@@ -221,8 +221,8 @@ pub enum AllocKind {
     Stack,
 }
 
-/// A part of memory: an access through it touches no byte of objects of other regions, unless it is undefined in C
-/// anyway. Found by a unification-based points-to analysis (Steensgaard, *Points-to Analysis in Almost Linear Time*).
+/// A part of memory, such as a member of all structures of a list: no byte is accessed through two regions, unless that is
+/// undefined in C anyway. Found by a points-to analysis (`memory`).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Region {
     /// The width in bits and alignment of all accesses, if it is the same for all; such a region is an array of cells, any
@@ -243,7 +243,7 @@ pub struct Object {
     pub size: u64,
     /// Who it belongs to.
     pub scope: Scope,
-    /// The part of memory that it belongs to.
+    /// The part of memory that it belongs to; the first one, if its members belong to several.
     pub region: RegionId,
     /// Whether the program must not write to it.
     pub constant: bool,
@@ -312,7 +312,7 @@ pub enum Op {
         size: ExprId,
         /// What asks for the object.
         kind: AllocKind,
-        /// The part of memory that the object belongs to.
+        /// The part of memory that the object belongs to; the first one, if its members belong to several.
         region: RegionId,
     },
     /// The object at the address ends to live; nothing happens if the address is 0. Undefined for other addresses.
@@ -320,13 +320,13 @@ pub enum Op {
         /// The address, of the machine's pointer type.
         addr: ExprId,
     },
-    /// The bytes of an object become 0.
+    /// The bytes of an object become 0. There is one such operation for each region of the object.
     Zero {
         /// The address, of the machine's pointer type.
         addr: ExprId,
         /// The number of bytes, of the machine's `size_t`.
         size: ExprId,
-        /// The part of memory that the object belongs to.
+        /// The part of memory whose bytes in that range become 0.
         region: RegionId,
     },
     /// A construct that is not supported; whoever reaches this edge cannot say what happens.
@@ -414,9 +414,10 @@ pub struct Body {
 pub struct Function {
     /// Its name in the source.
     pub name: Arc<str>,
-    /// Its parameters that have values in the automaton: integers, and pointers that matter to the program.
+    /// Its parameters; a structure is passed by its parts.
     pub params: Vec<VarId>,
-    /// The variable that holds the returned value; none for `void`, types without values, and pointers that do not matter.
+    /// The variable that holds the returned value; none for `void` and types without values. A structure is returned by
+    /// the parts of a global variable.
     pub ret: Option<VarId>,
     /// Its body; none if it is only declared.
     pub body: Option<Body>,

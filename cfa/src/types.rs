@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! C types and the conversions of C11 6.3.1 on the two machine models.
 //!
-//! Only scalars have values in the automaton, where a pointer is an unsigned integer of its width and a floating-point
-//! number the unsigned integer of its bits; all other
-//! types are known so far that `sizeof` works and that a program with unused variables of such types loads. Bit-fields and attributes that change layouts make a size unknown.
+//! Scalars have values in the automaton, where a pointer is an unsigned integer of its width and a floating-point number
+//! the unsigned integer of its bits. The layout of the other types is in `layout`.
 
 use std::rc::Rc;
 

@@ -86,10 +86,6 @@ pub(crate) fn divide(input: &Input<'_>) -> Regions {
         of_classes.insert(root, ids);
     }
     let nowhere = RegionId::new(0);
-    let first = |ids: Option<&Vec<(RegionId, bool)>>| ids.and_then(|ids| ids.first()).map_or(nowhere, |(id, _)| *id);
-    for at in 0..input.objects.len() {
-        result.of_objects[at] = first(of_classes.get(&found.find(at)));
-    }
     for (at, edge) in &edges {
         let mut accessed = |addr: ExprId, bits: u32| {
             let (class, start) = found.access(addr, bits / 8)?;
@@ -108,9 +104,6 @@ pub(crate) fn divide(input: &Input<'_>) -> Regions {
                     found => vec![found.map_or(nowhere, |(region, _)| region)],
                 }
             }
-            Op::Alloc { .. } => {
-                vec![first(found.made_by(*at).and_then(|class| of_classes.get(&class)))]
-            }
             Op::Zero { addr, .. } => match found.pointed(*addr).map(|class| of_classes.get(&class)) {
                 Some(Some(ids)) => ids.iter().filter(|(_, loaded)| *loaded).map(|(id, _)| *id).collect(),
                 _ => vec![nowhere],
@@ -119,7 +112,21 @@ pub(crate) fn divide(input: &Input<'_>) -> Regions {
         };
         result.of_edges.insert(*at, regions);
     }
-    result
+    // An object is said to be in the first region of its class that somebody accesses.
+    let used: FxHashSet<RegionId> = result.of_edges.values().flatten().copied().collect();
+    let first = |class: usize| {
+        let ids = of_classes.get(&class).into_iter().flatten();
+        ids.map(|(id, _)| *id).find(|id| used.contains(id)).unwrap_or(nowhere)
+    };
+    for at in 0..input.objects.len() {
+        result.of_objects[at] = first(found.find(at));
+    }
+    for (at, edge) in &edges {
+        if let (Op::Alloc { .. }, Some(class)) = (&edge.op, found.made_by(*at)) {
+            result.of_edges.insert(*at, vec![first(class)]);
+        }
+    }
+    result.without_unused(&used)
 }
 
 /// Whether an access stays within a certain object, whatever happens.
@@ -133,6 +140,23 @@ fn is_fixed(input: &Input<'_>, edge: usize, addr: ExprId, bits: u32) -> bool {
 }
 
 impl Regions {
+    /// Numbers the regions anew, without those that nobody accesses.
+    fn without_unused(mut self, used: &FxHashSet<RegionId>) -> Self {
+        let mut regions = Vec::new();
+        let mut numbers = vec![RegionId::new(0); self.regions.len()];
+        for (at, region) in self.regions.into_iter().enumerate() {
+            if at == 0 || used.contains(&RegionId::new(at)) {
+                numbers[at] = RegionId::new(regions.len());
+                regions.push(region);
+            }
+        }
+        self.regions = regions;
+        for region in self.of_edges.values_mut().flatten().chain(&mut self.of_objects) {
+            *region = numbers[region.index()];
+        }
+        self
+    }
+
     /// One region for everything.
     fn undivided(mut self, input: &Input<'_>) -> Self {
         for (at, edge) in input.edges.iter().enumerate() {

@@ -183,13 +183,19 @@ pub(super) fn fresh_zeros(program: &Program) -> FxHashSet<EdgeId> {
     }
     for id in program.edge_ids() {
         let edge = program.edge(id);
-        if let Op::Zero { addr, region, .. } = edge.op
-            && let [before] = program.node(edge.src).entering[..]
-            && let Op::Alloc { var, region: own, .. } = program.edge(before).op
-            && own == region
-            && program.exprs.get(addr).kind == ExprKind::Var(var)
-        {
-            fresh.insert(id);
+        let Op::Zero { addr, .. } = edge.op else { continue };
+        // An object with several regions is set to zero in each.
+        let mut node = edge.src;
+        while let [before] = program.node(node).entering[..] {
+            let before = program.edge(before);
+            match before.op {
+                Op::Zero { addr: other, .. } if other == addr => node = before.src,
+                Op::Alloc { var, .. } if program.exprs.get(addr).kind == ExprKind::Var(var) => {
+                    fresh.insert(id);
+                    break;
+                }
+                _ => break,
+            }
         }
     }
     fresh
