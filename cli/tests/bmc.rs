@@ -138,3 +138,17 @@ fn recursion_is_followed_and_bounded_like_a_loop() {
     let few = ("cpa.loopbound.maxLoopIterationsUpperBound", "4");
     assert!(matches!(verdict(endless, &[few]), Verdict::Unknown(_)));
 }
+
+#[test]
+fn loops_that_overlap_without_nesting_are_unrolled_too() {
+    // Two cycles share a part; each is entered from outside in the middle of the other.
+    let text = "int main(void) { int n = __VERIFIER_nondet_int(), s = 0;
+        if (n > 3) goto second;
+        first: s++; if (s > 40) goto done; if (__VERIFIER_nondet_int()) goto first;
+        second: s += 2; if (s > 40) goto done; if (__VERIFIER_nondet_int()) goto second;
+        if (__VERIFIER_nondet_int()) goto first; if (__VERIFIER_nondet_int()) goto second;
+        done: if (s == BUG) reach_error(); return 0; }";
+    let Verdict::False(run) = verdict(&text.replace("BUG", "7"), &[]) else { panic!("seven is reached") };
+    assert!(!run.steps.is_empty());
+    assert_eq!(verdict(&text.replace("BUG", "43"), &[]), Verdict::True);
+}

@@ -123,6 +123,9 @@ impl fmt::Display for LoopCounters {
 pub struct LoopBoundCpa {
     program: Rc<Program>,
     loops: Loops,
+    /// For each node the heads of all loops whose bodies it is in, the outermost first. Bodies of irreducible loops may
+    /// overlap, so this is more than the chain of parents.
+    around: Vec<Vec<NodeId>>,
     counting: Counting,
     k: u32,
     truncated: bool,
@@ -133,7 +136,13 @@ impl LoopBoundCpa {
     pub fn new(program: Rc<Program>, counting: Counting, k: u32) -> Self {
         assert!(k > 0, "the bound of an unrolling is positive");
         let loops = Loops::find(&program);
-        Self { program, loops, counting, k, truncated: false }
+        let mut around = vec![Vec::new(); program.nodes.len()];
+        let mut ordered: Vec<_> = loops.loops.iter().collect();
+        ordered.sort_by_key(|l| (std::cmp::Reverse(l.body.len()), program.nodes[l.head.index()].rpo, l.head));
+        for l in ordered {
+            l.body.iter().for_each(|node| around[node.index()].push(l.head));
+        }
+        Self { program, loops, around, counting, k, truncated: false }
     }
 
     /// The bound for explorations that start from now on.
@@ -186,10 +195,7 @@ impl LoopBoundCpa {
     fn moved(&self, state: &LoopCounters, node: NodeId, visit: bool) -> LoopCounters {
         let mut loops: Vec<(NodeId, u32)> = Vec::new();
         if self.counting == Counting::Iterations {
-            let around = std::iter::successors(self.loops.innermost(node), |&id| self.loops.get(id).parent);
-            let mut heads: Vec<NodeId> = around.map(|id| self.loops.get(id).head).collect();
-            heads.reverse();
-            for head in heads {
+            for &head in &self.around[node.index()] {
                 match state.get(head) {
                     Some(count) if head == node && visit => loops.push((head, count + 1)),
                     Some(count) => loops.push((head, count)),
