@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The octagon abstract domain: conjunctions of constraints `±x ±y <= c` over integer variables.
+//!
+//! Follows Miné, *The Octagon Abstract Domain* (2006), with the tight closure for integers of Bagnara, Hill, Zaffanella,
+//! *Weakly-Relational Shapes for Numeric Abstractions* (2009), and the closure after one new constraint of Chawdhary,
+//! Robbins, King, *Incrementally Closing Octagons* (2018). Nothing here knows programs; the dimensions are numbers.
+//!
+//! A constraint whose bound leaves the 64-bit range is dropped, never wrapped around, which makes the octagon bigger.
+//! n is the number of dimensions in the stated complexities.
+
+/// No bound. Sums that overflow become this.
+const INF: i64 = i64::MAX;
+
+fn add(a: i64, b: i64) -> i64 {
+    // Saturation at the lower end is an upper bound too.
+    if a == INF || b == INF { INF } else { a.saturating_add(b) }
+}
+
+/// A dimension with a sign: `+x` or `-x`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Signed {
+    /// The dimension.
+    pub dim: usize,
+    /// Whether it is negated.
+    pub negative: bool,
+}
+
+impl Signed {
+    /// `+x`.
+    pub fn plus(dim: usize) -> Self {
+        Self { dim, negative: false }
+    }
+    /// `-x`.
+    pub fn minus(dim: usize) -> Self {
+        Self { dim, negative: true }
+    }
+    fn index(self) -> usize {
+        2 * self.dim + usize::from(self.negative)
+    }
+}
+
+/// An octagon. All operations keep it tightly closed, but for [`Octagon::widen`].
+///
+/// Rows and columns 2k and 2k+1 of the matrix stand for `+x_k` and `-x_k`; entry (i, j) bounds `v_j - v_i`. Entries (i, j)
+/// and (j^1, i^1) are the same constraint, so only those with j <= i|1 are stored.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Octagon {
+    dims: usize,
+    entries: Vec<i64>,
+    empty: bool,
+}
+
+fn position(i: usize, j: usize) -> usize {
+    let (i, j) = if j > (i | 1) { (j ^ 1, i ^ 1) } else { (i, j) };
+    j + (i + 1) * (i + 1) / 2
+}
+
+impl Octagon {
+    /// All points. O(n²).
+    pub fn top(dims: usize) -> Self {
+        let mut octagon = Self { dims, entries: vec![INF; 2 * dims * (dims + 1)], empty: false };
+        for i in 0..2 * dims {
+            octagon.entries[position(i, i)] = 0;
+        }
+        octagon
+    }
+
+    /// The number of dimensions.
+    pub fn dims(&self) -> usize {
+        self.dims
+    }
+
+    /// Whether there is no point. O(1).
+    pub fn is_empty(&self) -> bool {
+        self.empty
+    }
+
+    fn at(&self, i: usize, j: usize) -> i64 {
+        self.entries[position(i, j)]
+    }
+
+    fn lower(&mut self, i: usize, j: usize, bound: i64) {
+        let entry = &mut self.entries[position(i, j)];
+        *entry = (*entry).min(bound);
+    }
+
+    /// Closes the matrix. O(n³).
+    pub fn close(&mut self) {
+        let size = 2 * self.dims;
+        for k in 0..size {
+            for i in 0..size {
+                // Half of the entries are stored, so the way through k must be tried in both directions at once.
+                let (direct, mirrored) = (self.at(i, k), self.at(i, k ^ 1));
+                if direct == INF && mirrored == INF {
+                    continue;
+                }
+                for j in 0..=(i | 1) {
+                    let through = add(direct, self.at(k, j)).min(add(mirrored, self.at(k ^ 1, j)));
+                    self.lower(i, j, through);
+                }
+            }
+        }
+        self.tighten();
+    }
+
+    /// Closes a matrix whose differences are closed: rounds bounds of single dimensions, detects emptiness, and derives
+    /// bounds of pairs from them. O(n²).
+    fn tighten(&mut self) {
+        let size = 2 * self.dims;
+        for i in 0..size {
+            if self.at(i, i) < 0 {
+                self.empty = true;
+                return;
+            }
+            let bound = self.at(i, i ^ 1);
+            if bound != INF {
+                self.entries[position(i, i ^ 1)] = bound.div_euclid(2) * 2;
+            }
+        }
+        for i in (0..size).step_by(2) {
+            if add(self.at(i, i ^ 1), self.at(i ^ 1, i)) < 0 {
+                self.empty = true;
+                return;
+            }
+        }
+        for i in 0..size {
+            let left = self.at(i, i ^ 1);
+            if left == INF {
+                continue;
+            }
+            for j in 0..=(i | 1) {
+                let right = self.at(j ^ 1, j);
+                if right != INF {
+                    // Both are even.
+                    self.lower(i, j, add(left / 2, right / 2));
+                }
+            }
+        }
+    }
+
+    /// Adds `a + b <= bound`; both may be the same, which bounds twice the dimension. O(n²).
+    pub fn constrain(&mut self, a: Signed, b: Signed, bound: i128) {
+        if self.empty {
+            return;
+        }
+        // a + b = a - (-b), so the entry's row is -b and its column is a.
+        let (row, column) = (b.index() ^ 1, a.index());
+        let Some(bound) = clamp(bound) else { return };
+        if bound >= self.at(row, column) {
+            return;
+        }
+        self.lower(row, column, bound);
+        let size = 2 * self.dims;
+        // The new path, its coherent twin, and both behind each other.
+        let (to_row, from_column): (Vec<i64>, Vec<i64>) =
+            ((0..size).map(|i| self.at(i, row)).collect(), (0..size).map(|j| self.at(column, j)).collect());
+        let twin = add(add(bound, self.at(column, column ^ 1)), bound);
+        let other = add(add(bound, self.at(row ^ 1, row)), bound);
+        for i in 0..size {
+            // Distances from i to the row of the constraint and to the row of its twin.
+            let (direct, mirrored) = (to_row[i], from_column[i ^ 1]);
+            let through = add(direct, bound).min(add(mirrored, other));
+            let through_twin = add(mirrored, bound).min(add(direct, twin));
+            if through == INF && through_twin == INF {
+                continue;
+            }
+            for j in 0..=(i | 1) {
+                let best = add(through, from_column[j]).min(add(through_twin, to_row[j ^ 1]));
+                self.lower(i, j, best);
+            }
+        }
+        self.tighten();
+    }
+
+    /// Bounds a dimension from above. O(n²).
+    pub fn at_most(&mut self, dim: usize, bound: i128) {
+        self.constrain(Signed::plus(dim), Signed::plus(dim), bound.saturating_mul(2));
+    }
+
+    /// Bounds a dimension from below. O(n²).
+    pub fn at_least(&mut self, dim: usize, bound: i128) {
+        self.constrain(Signed::minus(dim), Signed::minus(dim), bound.saturating_mul(-2));
+    }
+
+    /// The least upper bound of `a + b`, if there is one. O(1).
+    pub fn upper(&self, a: Signed, b: Signed) -> Option<i64> {
+        let bound = self.at(b.index() ^ 1, a.index());
+        (bound != INF).then_some(bound)
+    }
+
+    /// The least and greatest value of a dimension. O(1).
+    pub fn bounds(&self, dim: usize) -> (Option<i64>, Option<i64>) {
+        let (plus, minus) = (Signed::plus(dim), Signed::minus(dim));
+        (self.upper(minus, minus).map(|bound| -(bound / 2)), self.upper(plus, plus).map(|bound| bound / 2))
+    }
+
+    /// Removes all constraints of a dimension. O(n).
+    pub fn forget(&mut self, dim: usize) {
+        if self.empty {
+            return;
+        }
+        for i in 0..2 * self.dims {
+            for signed in [2 * dim, 2 * dim + 1] {
+                self.entries[position(i, signed)] = INF;
+                self.entries[position(signed, i)] = INF;
+            }
+        }
+        for signed in [2 * dim, 2 * dim + 1] {
+            self.entries[position(signed, signed)] = 0;
+        }
+    }
+
+    /// `x := x + c` for some c between the bounds. O(n).
+    pub fn shift(&mut self, dim: usize, least: i128, greatest: i128) {
+        if self.empty {
+            return;
+        }
+        let (plus, minus) = (2 * dim, 2 * dim + 1);
+        // v_j - v_i grows by at most `greatest` for each occurrence of +x in it, by -`least` for each of -x.
+        let moved = |bound: i64, change: i128| {
+            if bound == INF { INF } else { clamp(i128::from(bound) + change).unwrap_or(INF) }
+        };
+        for i in (0..2 * self.dims).filter(|i| i / 2 != dim) {
+            for (row, column, change) in [(i, plus, greatest), (i, minus, -least)] {
+                let entry = &mut self.entries[position(row, column)];
+                *entry = moved(*entry, change);
+            }
+        }
+        for (row, column, change) in [(minus, plus, 2 * greatest), (plus, minus, -2 * least)] {
+            let entry = &mut self.entries[position(row, column)];
+            *entry = moved(*entry, change);
+        }
+        if least != greatest {
+            self.tighten();
+        }
+    }
+
+    /// `x := -x`. O(n).
+    pub fn negate(&mut self, dim: usize) {
+        let (plus, minus) = (2 * dim, 2 * dim + 1);
+        for i in (0..2 * self.dims).filter(|i| i / 2 != dim) {
+            self.entries.swap(position(i, plus), position(i, minus));
+        }
+        self.entries.swap(position(plus, minus), position(minus, plus));
+    }
+
+    /// `x := ±y + c` for some c between the bounds, where y is another dimension. O(n²).
+    pub fn copy(&mut self, dim: usize, from: Signed, least: i128, greatest: i128) {
+        self.forget(dim);
+        let minus_from = Signed { negative: !from.negative, ..from };
+        self.constrain(Signed::plus(dim), minus_from, greatest);
+        self.constrain(Signed::minus(dim), from, -least);
+    }
+
+    /// The smallest octagon around both. O(n²).
+    pub fn join(&self, other: &Octagon) -> Octagon {
+        if self.empty {
+            return other.clone();
+        }
+        if other.empty {
+            return self.clone();
+        }
+        let entries = self.entries.iter().zip(&other.entries).map(|(a, b)| *a.max(b)).collect();
+        Octagon { entries, ..self.clone() }
+    }
+
+    /// The points of both. O(n³).
+    pub fn meet(&self, other: &Octagon) -> Octagon {
+        let entries = self.entries.iter().zip(&other.entries).map(|(a, b)| *a.min(b)).collect();
+        let mut result = Octagon { entries, dims: self.dims, empty: self.empty || other.empty };
+        if !result.empty {
+            result.close();
+        }
+        result
+    }
+
+    /// Whether all points are points of the other one; exact if this one is closed. O(n²).
+    pub fn leq(&self, other: &Octagon) -> bool {
+        self.empty || (!other.empty && self.entries.iter().zip(&other.entries).all(|(a, b)| a <= b))
+    }
+
+    /// Drops the constraints that `other` does not fulfil, or weakens them to a threshold. The result is not closed: chains
+    /// of widenings are finite only if each goes on from the result of the one before, as it is. O(n² log thresholds).
+    pub fn widen(&self, other: &Octagon, thresholds: &[i64]) -> Octagon {
+        if self.empty {
+            return other.clone();
+        }
+        if other.empty {
+            return self.clone();
+        }
+        let weaker = |(old, new): (&i64, &i64)| {
+            if new <= old {
+                return *old;
+            }
+            let next = thresholds.partition_point(|threshold| threshold < new);
+            thresholds.get(next).copied().unwrap_or(INF)
+        };
+        let mut entries: Vec<i64> = self.entries.iter().zip(&other.entries).map(weaker).collect();
+        for i in 0..2 * self.dims {
+            entries[position(i, i)] = 0;
+        }
+        Octagon { entries, dims: self.dims, empty: false }
+    }
+
+    /// Takes over from `other`, which is contained in this one, the bounds that this one lost. O(n³).
+    pub fn narrow(&self, other: &Octagon) -> Octagon {
+        if self.empty || other.empty {
+            return other.clone();
+        }
+        let entries = self.entries.iter().zip(&other.entries).map(|(old, new)| if *old == INF { *new } else { *old });
+        let mut result = Octagon { entries: entries.collect(), ..self.clone() };
+        result.close();
+        result
+    }
+
+    /// Adds dimensions without constraints behind the others. O(n²).
+    pub fn add_dims(&mut self, count: usize) {
+        let mut bigger = Octagon::top(self.dims + count);
+        bigger.entries[..self.entries.len()].copy_from_slice(&self.entries);
+        bigger.empty = self.empty;
+        *self = bigger;
+    }
+
+    /// The octagon over some of the dimensions, in the given order. O(n²).
+    pub fn project(&self, dims: &[usize]) -> Octagon {
+        let mut result = Octagon::top(dims.len());
+        result.empty = self.empty;
+        for i in 0..2 * dims.len() {
+            for j in 0..=(i | 1) {
+                let (row, column) = (2 * dims[i / 2] + i % 2, 2 * dims[j / 2] + j % 2);
+                result.entries[position(i, j)] = self.at(row, column);
+            }
+        }
+        result
+    }
+
+    /// Whether a point lies in the octagon. O(n²).
+    pub fn contains(&self, point: &[i64]) -> bool {
+        let value = |i: usize| if i % 2 == 0 { i128::from(point[i / 2]) } else { -i128::from(point[i / 2]) };
+        !self.empty
+            && (0..2 * self.dims).all(|i| {
+                (0..=(i | 1)).all(|j| self.at(i, j) == INF || value(j) - value(i) <= i128::from(self.at(i, j)))
+            })
+    }
+}
+
+/// A bound as an entry: none if it is too great to be one; the least entry if it is too small.
+fn clamp(bound: i128) -> Option<i64> {
+    if bound >= i128::from(INF) { None } else { Some(bound.max(i128::from(i64::MIN)) as i64) }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const DIMS: usize = 3;
+    const SIDE: i64 = 4;
+
+    /// The points of the box in which everything is compared.
+    fn points() -> impl Iterator<Item = [i64; DIMS]> {
+        let side = -SIDE..=SIDE;
+        side.clone().flat_map(move |x| {
+            let side = side.clone();
+            side.clone().flat_map(move |y| side.clone().map(move |z| [x, y, z]))
+        })
+    }
+
+    fn boxed() -> Octagon {
+        let mut octagon = Octagon::top(DIMS);
+        for dim in 0..DIMS {
+            octagon.at_most(dim, i128::from(SIDE));
+            octagon.at_least(dim, -i128::from(SIDE));
+        }
+        octagon
+    }
+
+    type Constraint = (Signed, Signed, i64);
+
+    fn constraint() -> impl Strategy<Value = Constraint> {
+        let signed = || (0..DIMS, any::<bool>()).prop_map(|(dim, negative)| Signed { dim, negative });
+        (signed(), signed(), -7i64..10).prop_filter("0 <= c says nothing", |(a, b, _)| a.dim != b.dim || a == b)
+    }
+
+    fn holds((a, b, bound): &Constraint, point: &[i64]) -> bool {
+        let value = |s: &Signed| if s.negative { -point[s.dim] } else { point[s.dim] };
+        value(a) + value(b) <= *bound
+    }
+
+    fn build(constraints: &[Constraint]) -> (Octagon, Vec<[i64; DIMS]>) {
+        let mut octagon = boxed();
+        for (a, b, bound) in constraints {
+            octagon.constrain(*a, *b, i128::from(*bound));
+        }
+        (octagon, points().filter(|point| constraints.iter().all(|c| holds(c, point))).collect())
+    }
+
+    /// The octagon is exactly the tightest one around the points.
+    fn check_tight(octagon: &Octagon, points: &[[i64; DIMS]]) {
+        assert_eq!(octagon.is_empty(), points.is_empty());
+        if points.is_empty() {
+            return;
+        }
+        let value = |i: usize, point: &[i64; DIMS]| if i % 2 == 0 { point[i / 2] } else { -point[i / 2] };
+        for i in 0..2 * DIMS {
+            for j in 0..2 * DIMS {
+                let best = points.iter().map(|point| value(j, point) - value(i, point)).max();
+                assert_eq!(Some(octagon.at(i, j)), best, "entry {i}, {j}");
+            }
+        }
+    }
+
+    fn constraints() -> impl Strategy<Value = Vec<Constraint>> {
+        prop::collection::vec(constraint(), 0..6)
+    }
+
+    proptest! {
+        #[test]
+        fn closure_is_tight(constraints in constraints()) {
+            let (octagon, points) = build(&constraints);
+            check_tight(&octagon, &points);
+            let mut again = octagon.clone();
+            if !again.is_empty() {
+                again.close();
+            }
+            prop_assert_eq!(again, octagon);
+        }
+
+        #[test]
+        fn lattice_operations(one in constraints(), two in constraints()) {
+            let ((a, a_points), (b, b_points)) = (build(&one), build(&two));
+            let included = a_points.iter().all(|point| b_points.contains(point));
+            prop_assert!(!a.leq(&b) || included);
+            prop_assert_eq!(a.leq(&b), included);
+            let all: Vec<_> = points().filter(|p| a_points.contains(p) || b_points.contains(p)).collect();
+            check_tight(&a.join(&b), &all);
+            let both: Vec<_> = a_points.iter().copied().filter(|point| b_points.contains(point)).collect();
+            check_tight(&a.meet(&b), &both);
+            let widened = a.widen(&a.join(&b), &[0, 5]);
+            prop_assert!(a.leq(&widened) && b.leq(&widened));
+            prop_assert!(a.join(&b).narrow(&a).leq(&a.join(&b)));
+        }
+
+        #[test]
+        fn assignments(constraints in constraints(), from in 0..DIMS, negative: bool, c in -2i64..3, more in 0i64..2) {
+            let (octagon, points) = build(&constraints);
+            let image = |f: &dyn Fn(&[i64; DIMS], i64) -> i64| -> Vec<[i64; DIMS]> {
+                let mut image: Vec<_> = points.iter().flat_map(|p| (c..=c + more).map(move |c| [f(p, c), p[1], p[2]])).collect();
+                image.sort_unstable();
+                image.dedup();
+                image
+            };
+            let (least, greatest) = (i128::from(c), i128::from(c + more));
+            let mut assigned = octagon.clone();
+            if from == 0 {
+                if negative {
+                    assigned.negate(0);
+                }
+                assigned.shift(0, least, greatest);
+            } else {
+                assigned.copy(0, Signed { dim: from, negative }, least, greatest);
+            }
+            check_tight(&assigned, &image(&|p, c| if negative { c - p[from] } else { c + p[from] }));
+            let mut forgotten = octagon.clone();
+            forgotten.forget(0);
+            prop_assert!(octagon.leq(&forgotten));
+            let rest = octagon.project(&[2, 1]);
+            prop_assert!(points.iter().all(|p| rest.contains(&[p[2], p[1]])));
+        }
+    }
+
+    #[test]
+    fn widening_ends_and_overflow_drops_bounds() {
+        let mut state = boxed();
+        for step in 1..1000 {
+            let mut next = state.clone();
+            next.close();
+            next.shift(0, 1, i128::from(step));
+            let widened = state.widen(&state.join(&next), &[10, 100]);
+            if widened == state {
+                assert_eq!(state.bounds(0), (Some(-4), None));
+                let mut far = boxed();
+                far.shift(1, 0, i128::from(i64::MAX));
+                assert_eq!(far.bounds(1), (Some(-4), None));
+                return;
+            }
+            state = widened;
+        }
+        panic!("the widening does not end");
+    }
+}
