@@ -16,6 +16,7 @@ pub mod ir;
 mod layout;
 mod library;
 mod literals;
+pub mod liveness;
 pub mod location;
 pub mod loops;
 mod lower;

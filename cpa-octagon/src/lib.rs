@@ -3,6 +3,15 @@
 //!
 //! Follows document 001 (*Octagon-Based Software Verification with CPAchecker*), chapters 2.5, 3 and 4.
 
+mod cpa;
+mod linear;
 pub mod octagon;
+mod refiner;
+mod state;
+mod transfer;
 
+pub use crate::cpa::{MergeKind, OctagonCpa, OctagonOptions};
 pub use crate::octagon::{Octagon, Signed};
+pub use crate::refiner::OctagonRefiner;
+pub use crate::state::OctagonState;
+pub use crate::transfer::{Tracked, Transfer};

@@ -9,7 +9,6 @@ mod assume;
 mod cpa;
 mod eval;
 mod inputs;
-mod liveness;
 mod machine;
 mod map;
 mod path;

@@ -8,12 +8,12 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use cfa::liveness::Dying;
 use cfa::{ExprId, FuncId, IntTy, Op, Program, RegionId, Scope, VarId};
 use cpa_core::Step;
 
 use crate::assume::{Assume, Contradiction};
 use crate::eval::{Eval, Sizes};
-use crate::liveness::Dying;
 use crate::place::{Cell, Place, Places, Slot, var_slot};
 use crate::precision::Tracked;
 use crate::state::{ValueState, bits};

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Local variables that are not read any more are forgotten, so that states that differ only in them are the same.
+//! Local variables that are not read any more: analyses forget them, so that states that differ only in them are the same.
 //!
 //! The usual backward data-flow analysis, for each function by itself: nobody but the function itself reads its local
 //! variables, because those whose address is taken are objects in memory. The variable that holds the returned value is
 //! read at the exit.
 
-use cfa::{FuncId, NodeId, Op, Program, Scope, VarId};
+use crate::ids::{EdgeId, ExprId, FuncId, NodeId, VarId};
+use crate::ir::{Op, Scope};
+use crate::program::Program;
 use rustc_hash::FxHashMap;
 
 /// Functions with more bits of data-flow facts than this are left alone.
@@ -14,13 +16,14 @@ const LIMIT: usize = 1 << 28;
 /// For each edge the local variables that are no longer needed behind it, and for each function the parameters that it
 /// never reads.
 #[derive(Debug)]
-pub(crate) struct Dying {
+pub struct Dying {
     edges: Vec<Box<[VarId]>>,
     params: Vec<Box<[VarId]>>,
 }
 
 impl Dying {
-    pub(crate) fn new(program: &Program) -> Self {
+    /// Solves the data-flow equations of all functions.
+    pub fn new(program: &Program) -> Self {
         let mut nodes: Vec<Vec<NodeId>> = vec![Vec::new(); program.funcs.len()];
         for node in program.node_ids() {
             nodes[program.node(node).func.index()].push(node);
@@ -41,19 +44,21 @@ impl Dying {
         dying
     }
 
-    pub(crate) fn behind(&self, edge: cfa::EdgeId) -> &[VarId] {
+    /// The local variables that nobody reads behind an edge; behind a call edge, after the return.
+    pub fn behind(&self, edge: EdgeId) -> &[VarId] {
         &self.edges[edge.index()]
     }
 
-    pub(crate) fn unread_params(&self, func: FuncId) -> &[VarId] {
+    /// The parameters that a function never reads.
+    pub fn unread_params(&self, func: FuncId) -> &[VarId] {
         &self.params[func.index()]
     }
 }
 
 /// The variables that an edge reads and the one that it writes.
-pub(crate) fn accesses(program: &Program, op: &Op) -> (Vec<VarId>, Option<VarId>) {
+pub fn accesses(program: &Program, op: &Op) -> (Vec<VarId>, Option<VarId>) {
     let vars =
-        |exprs: &[cfa::ExprId]| -> Vec<VarId> { exprs.iter().flat_map(|&expr| program.exprs.vars(expr)).collect() };
+        |exprs: &[ExprId]| -> Vec<VarId> { exprs.iter().flat_map(|&expr| program.exprs.vars(expr)).collect() };
     match op {
         Op::Skip | Op::Unsupported { .. } => (Vec::new(), None),
         Op::Assume { cond, .. } => (vars(&[*cond]), None),
@@ -96,7 +101,7 @@ impl<'a> Function<'a> {
     }
 
     /// What is live before an edge.
-    fn before(&self, edge: cfa::EdgeId) -> Vec<u64> {
+    fn before(&self, edge: EdgeId) -> Vec<u64> {
         let edge = self.program.edge(edge);
         let mut live = self.live[self.position[&edge.dst]].clone();
         let (reads, writes) = accesses(self.program, &edge.op);

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Tests of the octagon analysis: concrete runs are contained, and what each merge operator proves.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use cfa::machine::{Asked, Code, End, Inputs, Machine, Move, Setup, Storage};
+use cfa::{ExprKind, IntTy, Options, Program, Property, Source, VarId};
+use cpa_core::algorithm::at_target;
+use cpa_core::{
+    CallstackCpa, Composite, Cx, Exploration, LocationCpa, Remerge, ReversePostOrder, Status, Step, run,
+};
+use cpa_octagon::{MergeKind, OctagonCpa, OctagonOptions, OctagonState, Transfer};
+
+fn program(text: &str) -> Rc<Program> {
+    let head = "extern void reach_error(void); extern int __VERIFIER_nondet_int(void);\n\
+        extern unsigned char __VERIFIER_nondet_uchar(void); extern unsigned __VERIFIER_nondet_uint(void);\n";
+    let source = Source { name: "test.c".to_owned(), text: format!("{head}{text}") };
+    Rc::new(cfa::load(&[source], &Options::default()).unwrap())
+}
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+}
+
+impl Inputs for Random {
+    fn value(&mut self, _asked: Asked, _ty: IntTy) -> Option<i128> {
+        let random = self.next();
+        Some(match random & 3 {
+            0 => i128::from(random >> 8),
+            1 => i128::from(i32::MAX) - i128::from(random >> 8 & 3),
+            _ => i128::from(random >> 8 & 15) - 5,
+        })
+    }
+    fn byte(&mut self, _asked: Asked, _addr: u64) -> Option<u8> {
+        Some(self.next() as u8)
+    }
+}
+
+const PROGRAMS: &[&str] = &[
+    // Wrap-around in both directions, conversions, mixed signs.
+    "int x, y, d; unsigned u, w; unsigned char c; long long l;
+     int main(void) {
+       x = __VERIFIER_nondet_int(); y = x + 3; u = (unsigned)x - 5u; w = u * 2u + 1u; c = (unsigned char)x; l = (long long)x * 4;
+       if (x < y) d = y - x; else d = x - y;
+       if (u > 7u && w < 20u) { x = -x; u = u % 6u; } else if (c <= 10 || x == 4) { y = c - x; w = ~u; }
+       if (l < 40 && x > -3) { l = l / 3 + x; c = c + 250; y = (y << 2) | 1; }
+       if (!(x == y) && x != 0) { d = x > y ? x : y; }
+       return d; }",
+    "int g, s; int f(int a, int b) { if (a < b) return f2(b) - a; return a - b; } int f2(int v) { return v; }
+     int main(void) { int n = __VERIFIER_nondet_int() & 7; int i = 0;
+       while (i < n) { s = s + f(i, n); i++; if (s > 20) g = g - i; else g = i - s; }
+       return g; }",
+];
+
+#[test]
+fn concrete_runs_are_contained() {
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    for text in PROGRAMS {
+        let text = text.replace("int f(int a", "int f2(int v); int f(int a");
+        let program = program(&text);
+        let transfer = Transfer::new(Rc::clone(&program));
+        let targets = BTreeSet::new();
+        let setup = Setup { targets: &targets, storage: Storage::Inputs, steps: true, coverage: false };
+        let code = Rc::new(Code::new(&program, &setup).unwrap());
+        for round in 0..300 {
+            let mut machine = Machine::new(Rc::clone(&code), 1 << 20);
+            let end = machine.run(&mut random, 1000).expect("the loops are short");
+            assert!(matches!(end, End::Returned | End::Halted(_)), "{end:?}");
+            let mask = random.next();
+            let some: BTreeSet<VarId> =
+                (0..program.vars.len()).filter(|bit| mask >> (bit % 64) & 1 == 1).map(VarId::new).collect();
+            let tracked = (round % 2 == 1).then(|| Rc::new(some));
+            let mut state = OctagonState::top();
+            for (index, &one) in machine.steps().iter().enumerate() {
+                let step = match one {
+                    Move::Edge(edge) => Step::Edge(edge),
+                    Move::Enter(edge) => Step::Enter(edge),
+                    Move::Leave(edge) => Step::Leave(edge),
+                };
+                let next = transfer.post(&state, step, &tracked);
+                state = next.unwrap_or_else(|| panic!("step {index}, {step}, is not contained"));
+            }
+            for id in program.exprs.ids() {
+                // Expressions may mention variables that the lowering took out again.
+                if let ExprKind::Var(var) = program.exprs.get(id).kind
+                    && var.index() < program.vars.len()
+                    && program.var(var).scope == cfa::Scope::Global
+                    && let Some(value) = machine.variable(&program, var)
+                {
+                    let (low, high) = transfer.interval(&state, id);
+                    assert!(low <= value && value <= high, "{} is {value}, not {low}..{high}", program.var(var).name);
+                }
+            }
+        }
+    }
+}
+
+/// Whether everything is explored without a target, and the size of the graph; at most 400 states.
+fn proves(text: &str, merge: MergeKind) -> (bool, usize) {
+    let program = program(text);
+    let targets = program.targets(&Property::default_errors());
+    let mut composite = Composite::new(Rc::clone(&program));
+    composite.add(LocationCpa::new(Rc::clone(&program), targets).towards_targets());
+    composite.add(CallstackCpa::new(Rc::clone(&program)));
+    let options = OctagonOptions { merge, ..OctagonOptions::default() };
+    composite.add(OctagonCpa::new(Rc::new(Transfer::new(program)), options));
+    let mut exploration = Exploration::new(Box::new(ReversePostOrder::callstack_first()), Remerge::Keep);
+    let mut steps = 0;
+    let mut abort = |arg: &cpa_core::Arg, id| {
+        steps += 1;
+        steps > 400 || at_target(arg, id)
+    };
+    let status = run(&mut Cx::unlimited(), &mut composite, &mut exploration, &mut abort, None).unwrap();
+    exploration.verify().unwrap();
+    (status == Status::Finished, exploration.arg().len())
+}
+
+#[test]
+fn relations_are_tracked() {
+    // Document 001, listing 5.1.
+    let text = "int main(void) { int x = __VERIFIER_nondet_int(); int y = x;
+       if (y >= -70 && y <= 70) { if (x < -70 || x > 70) reach_error(); } return 0; }";
+    assert!(proves(text, MergeKind::Separate).0);
+    let wrapping = "int main(void) { int x = __VERIFIER_nondet_int(); int y = x + 1; if (y <= x) reach_error(); return 0; }";
+    assert!(!proves(wrapping, MergeKind::Separate).0, "x + 1 may wrap around");
+}
+
+/// Document 001, table 3.1: only widening ends when the loop has no bound.
+#[test]
+fn merge_operators() {
+    let text = |cond: &str| {
+        format!(
+            "int main(void) {{ int flag = __VERIFIER_nondet_int(); int ticks = 0; if (flag <= 0) return 0;
+               while ({cond}) {{ ticks = ticks + 1; if (flag <= 0) reach_error(); }} return 0; }}"
+        )
+    };
+    let (unbounded, bounded) = (text("__VERIFIER_nondet_int()"), text("ticks < 20"));
+    assert!(!proves(&unbounded, MergeKind::Separate).0);
+    assert!(!proves(&unbounded, MergeKind::Join).0);
+    assert!(proves(&unbounded, MergeKind::Widening).0);
+    let sizes = [MergeKind::Separate, MergeKind::Join, MergeKind::Widening].map(|merge| {
+        let (proved, size) = proves(&bounded, merge);
+        assert!(proved, "{merge:?}");
+        size
+    });
+    assert!(sizes[0] > 4 * sizes[1] && sizes[1] >= sizes[2], "{sizes:?}");
+}
