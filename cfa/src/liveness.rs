@@ -57,8 +57,7 @@ impl Dying {
 
 /// The variables that an edge reads and the one that it writes.
 pub fn accesses(program: &Program, op: &Op) -> (Vec<VarId>, Option<VarId>) {
-    let vars =
-        |exprs: &[ExprId]| -> Vec<VarId> { exprs.iter().flat_map(|&expr| program.exprs.vars(expr)).collect() };
+    let vars = |exprs: &[ExprId]| -> Vec<VarId> { exprs.iter().flat_map(|&expr| program.exprs.vars(expr)).collect() };
     match op {
         Op::Skip | Op::Unsupported { .. } => (Vec::new(), None),
         Op::Assume { cond, .. } => (vars(&[*cond]), None),

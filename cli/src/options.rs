@@ -180,11 +180,21 @@ choice!(/** Where the auxiliary invariants of k-induction come from. */ Invarian
 choice!(/** Which domains run together, beside locations and calls. */ Domains {
     /** Predicate abstraction. */ Predicate = "predicate",
     /** Explicit values. */ Value = "value",
+    /** Octagons. */ Octagon = "octagon",
     /** Explicit values, and predicates where values are not enough. */ ValuePredicate = "value, predicate",
 });
 choice!(/** How states at one location are merged. */ MergeType {
     /** Not at all. */ Sep = "SEP",
     /** To what both have in common. */ Join = "JOIN",
+});
+choice!(/** How octagons at one location are merged. */ OctagonMerge {
+    /** Not at all. */ Sep = "SEP",
+    /** To the smallest octagon around both. */ Join = "JOIN",
+    /** By widening. */ Widening = "WIDENING",
+});
+choice!(/** What is tracked at the start. */ InitialPrecision {
+    /** Everything. */ Full = "STATIC_FULL",
+    /** Nothing; refinements add what is needed. */ Empty = "REFINEABLE_EMPTY",
 });
 choice!(/** Where a refinement takes effect. */ PrecisionSharing {
     /** At all locations. */ Scope = "SCOPE",
@@ -327,6 +337,12 @@ options! {
     "cpa.predicate.refinement.engines" engines: String = "newton,uniform,spacer,candidates,sp".to_string();
     /// How states of the value analysis are merged.
     "cpa.value.merge" value_merge: MergeType = MergeType::Sep;
+    /// How states of the octagon analysis are merged.
+    "cpa.octagon.mergeop.type" octagon_merge: OctagonMerge = OctagonMerge::Sep;
+    /// Whether octagons are merged at loop heads only.
+    "cpa.octagon.mergeop.onlyMergeAtLoopHeads" octagon_heads: bool = false;
+    /// What the octagon analysis tracks at the start.
+    "cpa.octagon.initialPrecisionType" octagon_precision: InitialPrecision = InitialPrecision::Full;
     /// Where a variable is tracked that the value analysis needs for a refutation.
     "cpa.value.precision.sharing" value_sharing: PrecisionSharing = PrecisionSharing::Scope;
     /// Which infeasible prefix of a path the value analysis refutes.

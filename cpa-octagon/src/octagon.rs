@@ -336,7 +336,7 @@ impl Octagon {
 
     /// Whether a point lies in the octagon. O(n²).
     pub fn contains(&self, point: &[i64]) -> bool {
-        let value = |i: usize| if i % 2 == 0 { i128::from(point[i / 2]) } else { -i128::from(point[i / 2]) };
+        let value = |i: usize| if i.is_multiple_of(2) { i128::from(point[i / 2]) } else { -i128::from(point[i / 2]) };
         !self.empty
             && (0..2 * self.dims).all(|i| {
                 (0..=(i | 1)).all(|j| self.at(i, j) == INF || value(j) - value(i) <= i128::from(self.at(i, j)))
@@ -402,7 +402,7 @@ mod tests {
         if points.is_empty() {
             return;
         }
-        let value = |i: usize, point: &[i64; DIMS]| if i % 2 == 0 { point[i / 2] } else { -point[i / 2] };
+        let value = |i: usize, point: &[i64; DIMS]| if i.is_multiple_of(2) { point[i / 2] } else { -point[i / 2] };
         for i in 0..2 * DIMS {
             for j in 0..2 * DIMS {
                 let best = points.iter().map(|point| value(j, point) - value(i, point)).max();

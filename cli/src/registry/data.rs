@@ -1,28 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Analyses of values, alone or beside predicates, put together.
+//! Analyses of values, alone or beside predicates, and of octagons, put together.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use algo_cegar::{Cegar, Chain};
-use cfa::Program;
 use cfa::ids::NodeId;
-use cpa_core::{CallstackCpa, Composite, Cx, Exploration, LocationCpa, Outcome, Remerge};
-use cpa_predicate::{BlockOperator, BlockOptions, PathCheck, PredicateCpa, PredicateRefiner, RefinerOptions};
+use cfa::{Program, VarId};
+use cpa_core::{
+    Arg, ArgId, CallstackCpa, ComponentPrecision, Composite, Cx, Exploration, Handle, LocationCpa, Outcome, Remerge,
+};
+use cpa_octagon::{OctagonCpa, OctagonOptions, OctagonRefiner, Transfer};
+use cpa_predicate::{BlockOperator, BlockOptions, Manager, PathCheck, PredicateCpa, PredicateRefiner, RefinerOptions};
 use cpa_value::{
-    Machine, MergeKind, Precision, Preference, RefinerStatistics, Sharing, ValueCpa, ValueRefiner, ValueTracker,
+    Machine, MergeKind, Place, Precision, Preference, RefinerStatistics, Sharing, Slot, SlotSet, Tracker, ValueCpa,
+    ValueRefiner, ValueTracker,
 };
 use smt::itp::{Portfolio, PortfolioConfig};
 
 use super::cegar::{engines, explored, waitlist};
 use super::{Analysis, manager};
-use crate::options::{Algorithm, Config, Domains, MergeType, PrecisionSharing, PrefixPreference};
+use crate::options::{
+    Algorithm, Config, Domains, InitialPrecision, MergeType, OctagonMerge, PrecisionSharing, PrefixPreference,
+};
 
-/// An analysis of values with its refinement loop.
+/// An analysis of values or octagons with its refinement loop.
 pub struct DataAnalysis {
     cegar: Cegar,
-    refiner: Rc<Cell<RefinerStatistics>>,
+    /// What the refiner by values did; none without one.
+    refiner: Option<Rc<Cell<RefinerStatistics>>>,
     notes: Vec<String>,
 }
 
@@ -38,6 +45,9 @@ impl DataAnalysis {
         composite.add(LocationCpa::new(Rc::clone(&program), targets).towards_targets());
         composite.add(CallstackCpa::new(Rc::clone(&program)));
 
+        if config.domains == Domains::Octagon {
+            return Ok(Self::octagons(composite, program, manager, config, notes));
+        }
         let machine = Rc::new(Machine::new(Rc::clone(&program)));
         let merge = match config.value_merge {
             MergeType::Sep => MergeKind::Separate,
@@ -79,7 +89,72 @@ impl DataAnalysis {
         let remerge = if config.value_merge == MergeType::Sep { Remerge::Prune } else { Remerge::Keep };
         let exploration = Exploration::new(waitlist(config), remerge);
         let cegar = Cegar::new(composite, exploration, Box::new(chain));
-        Ok(Self { cegar, refiner: statistics, notes })
+        Ok(Self { cegar, refiner: Some(statistics), notes })
+    }
+
+    /// Octagons; with refinement by the delegating refiner: explicit values first, then octagons, then the exact check.
+    fn octagons(
+        mut composite: Composite,
+        program: Rc<Program>,
+        manager: Rc<RefCell<Manager>>,
+        config: &Config,
+        notes: Vec<String>,
+    ) -> Self {
+        let transfer = Rc::new(Transfer::new(Rc::clone(&program)));
+        let refineable = config.octagon_precision == InitialPrecision::Empty;
+        let merge = match config.octagon_merge {
+            OctagonMerge::Sep => cpa_octagon::MergeKind::Separate,
+            OctagonMerge::Join => cpa_octagon::MergeKind::Join,
+            OctagonMerge::Widening => cpa_octagon::MergeKind::Widening,
+        };
+        let options = OctagonOptions { merge, only_at_loop_heads: config.octagon_heads, refineable };
+        let octagon = composite.add(OctagonCpa::new(Rc::clone(&transfer), options));
+        let mut chain = Chain::new();
+        let mut statistics = None;
+        if refineable {
+            let machine = Rc::new(Machine::new(Rc::clone(&program)));
+            let tracker = OctagonTracker { handle: octagon, machine: Rc::clone(&machine) };
+            let refiner = ValueRefiner::new(machine, Box::new(tracker), Preference::Best);
+            statistics = Some(refiner.statistics());
+            chain = chain.then(Box::new(refiner)).then(Box::new(OctagonRefiner::new(transfer, octagon)));
+        }
+        let chain = chain.then(Box::new(PathCheck::new(program, manager)));
+        let remerge = if config.octagon_merge == OctagonMerge::Sep { Remerge::Prune } else { Remerge::Keep };
+        let exploration = Exploration::new(waitlist(config), remerge);
+        Self { cegar: Cegar::new(composite, exploration, Box::new(chain)), refiner: statistics, notes }
+    }
+}
+
+/// Tracks in octagons what a refutation by explicit values needs. Memory cells are left out: octagons have none.
+struct OctagonTracker {
+    handle: Handle<OctagonCpa>,
+    machine: Rc<Machine>,
+}
+
+impl OctagonTracker {
+    fn var(&self, slot: Slot) -> Option<VarId> {
+        match self.machine.place(slot) {
+            Place::Var(var) => Some(var),
+            Place::Cell(_) | Place::Zeros(_) => None,
+        }
+    }
+}
+
+impl Tracker for OctagonTracker {
+    fn lacks(&self, arg: &Arg, node: ArgId, slot: Slot) -> bool {
+        let tracked = arg.precision(node).get(self.handle);
+        self.var(slot).is_some_and(|var| tracked.as_ref().is_some_and(|tracked| !tracked.contains(&var)))
+    }
+
+    fn track(
+        &self,
+        arg: &Arg,
+        target: ArgId,
+        slots: &SlotSet,
+        _needed: &[(NodeId, SlotSet)],
+    ) -> Vec<ComponentPrecision> {
+        let vars = slots.iter().filter_map(|slot| self.var(slot)).collect();
+        vec![OctagonRefiner::track(self.handle, arg, target, vars)]
     }
 }
 
@@ -94,10 +169,11 @@ impl Analysis for DataAnalysis {
 
     fn statistics(&self) -> Vec<(String, String)> {
         let mut entries = explored(&self.cegar);
-        let refiner = self.refiner.get();
-        entries.push(("Number of paths refuted by values".into(), refiner.refuted.to_string()));
-        entries.push(("Number of places in value refutations".into(), refiner.places.to_string()));
-        entries.push(("Number of paths with inputs found by values".into(), refiner.feasible.to_string()));
+        if let Some(refiner) = self.refiner.as_ref().map(|refiner| refiner.get()) {
+            entries.push(("Number of paths refuted by values".into(), refiner.refuted.to_string()));
+            entries.push(("Number of places in value refutations".into(), refiner.places.to_string()));
+            entries.push(("Number of paths with inputs found by values".into(), refiner.feasible.to_string()));
+        }
         entries
     }
 }

@@ -7,9 +7,7 @@ use std::rc::Rc;
 use cfa::machine::{Asked, Code, End, Inputs, Machine, Move, Setup, Storage};
 use cfa::{ExprKind, IntTy, Options, Program, Property, Source, VarId};
 use cpa_core::algorithm::at_target;
-use cpa_core::{
-    CallstackCpa, Composite, Cx, Exploration, LocationCpa, Remerge, ReversePostOrder, Status, Step, run,
-};
+use cpa_core::{CallstackCpa, Composite, Cx, Exploration, LocationCpa, Remerge, ReversePostOrder, Status, Step, run};
 use cpa_octagon::{MergeKind, OctagonCpa, OctagonOptions, OctagonState, Transfer};
 
 fn program(text: &str) -> Rc<Program> {
@@ -129,7 +127,8 @@ fn relations_are_tracked() {
     let text = "int main(void) { int x = __VERIFIER_nondet_int(); int y = x;
        if (y >= -70 && y <= 70) { if (x < -70 || x > 70) reach_error(); } return 0; }";
     assert!(proves(text, MergeKind::Separate).0);
-    let wrapping = "int main(void) { int x = __VERIFIER_nondet_int(); int y = x + 1; if (y <= x) reach_error(); return 0; }";
+    let wrapping =
+        "int main(void) { int x = __VERIFIER_nondet_int(); int y = x + 1; if (y <= x) reach_error(); return 0; }";
     assert!(!proves(wrapping, MergeKind::Separate).0, "x + 1 may wrap around");
 }
 
