@@ -195,7 +195,8 @@ fn function_at<'a>(functions: &[(Range, &'a str)], at: u32) -> Option<(Range, &'
     position.checked_sub(1).map(|position| functions[position]).filter(|(range, _)| at < range.1)
 }
 
-/// The names of the variables that an address may point into.
+/// The names of the variables that an address may point into. An element needs none: arrays, and structures with arrays, are
+/// in memory anyway, and the pointer in `&p[i]` is only read.
 fn roots<'a>(ast: &Ast<'a>, arg: ExprRef) -> Vec<&'a str> {
     let mut found = Vec::new();
     let mut todo = vec![arg];
@@ -203,7 +204,6 @@ fn roots<'a>(ast: &Ast<'a>, arg: ExprRef) -> Vec<&'a str> {
         match ast.expr(at) {
             Expr::Ident(name) => found.push(*name),
             Expr::Member { object, arrow: false, .. } => todo.push(*object),
-            Expr::Index(a, b) => todo.extend([*a, *b]),
             Expr::Comma(parts) => todo.extend(parts.last()),
             Expr::Cond(_, yes, no) => todo.extend(yes.iter().chain([no])),
             Expr::Cast(_, inner) | Expr::Assign(_, inner, _) => todo.push(*inner),
