@@ -50,7 +50,7 @@ impl Manager {
         let mut terms = Terms::new();
         let mut encoder = Encoder::new(Rc::clone(program), encoding);
         encoder.check_program(&mut terms)?;
-        let config = Z3Config { logic: encoder.logic(), ..Z3Config::default() };
+        let config = Z3Config { logic: encoder.logic(), eliminate_arrays: true, ..Z3Config::default() };
         Ok(Self {
             terms,
             encoder,

@@ -11,7 +11,7 @@ use cfa::Program;
 use cfa::ir::Op;
 use cpa_core::{Arg, ArgId, Cut, Cx, Refinement, Refiner, Stop};
 use smt::path::PathFormula;
-use smt::solver::{CheckResult, Solver, Z3Config, Z3Solver};
+use smt::solver::{CheckResult, Solver, Z3Solver};
 use smt::{Evaluator, TermId, Terms, Value};
 
 use crate::manager::{Manager, limits};
@@ -51,8 +51,7 @@ impl Refiner for PathCheck {
             }
         }
         roots[0] = formula.pc;
-        let logic = manager.encoder.logic();
-        let mut solver = Z3Solver::new(&Z3Config { logic, ..Z3Config::default() });
+        let mut solver = Z3Solver::new(&manager.encoder.whole_paths());
         solver.assert(&manager.terms, formula.pc);
         let result = solver.check(&manager.terms, &[], &limits(cx));
         cx.check()?;

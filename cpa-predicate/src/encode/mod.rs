@@ -22,7 +22,7 @@ use cfa::ir::{CmpOp, Expr, ExprKind, IntTy, Op, Scope};
 use cpa_core::Step;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smt::path::Stmt;
-use smt::solver::Z3Logic;
+use smt::solver::{Z3Config, Z3Logic};
 use smt::{Sort, SymId, TermId, Terms, Value};
 use thiserror::Error;
 
@@ -87,13 +87,22 @@ impl Encoder {
         self.encoding
     }
 
-    /// The logic of all formulas; none if there is no name for it.
+    /// The logic to make solvers for; none for the general solver. A solver made for a logic knows no arrays, so they have to be
+    /// eliminated.
     pub fn logic(&self) -> Option<Z3Logic> {
         match self.encoding {
-            Encoding::Bitvector if self.uses_memory => None,
+            // Without large circuits, the general solver is the better one.
+            Encoding::Bitvector if self.uses_memory && !self.has_floats => None,
             Encoding::Bitvector => Some(Z3Logic::QfBv),
             Encoding::Integer => Some(Z3Logic::QfLia),
         }
+    }
+
+    /// The solver for formulas of whole paths, where so many cells of arrays may be read that they are left to the solver if it
+    /// knows arrays.
+    pub fn whole_paths(&self) -> Z3Config {
+        let logic = self.logic();
+        Z3Config { logic, eliminate_arrays: logic.is_some(), ..Z3Config::default() }
     }
 
     /// The logic for interpolation, where a general solver is the better one unless circuits are large.

@@ -141,7 +141,7 @@ pub struct Portfolio {
 impl Portfolio {
     /// A portfolio on a solver of its own.
     pub fn new(config: PortfolioConfig) -> Self {
-        let solver = Z3Solver::new(&Z3Config { logic: config.logic, ..Z3Config::default() });
+        let solver = Z3Solver::new(&Z3Config { logic: config.logic, eliminate_arrays: true, ..Z3Config::default() });
         Portfolio::with_solver(config, Box::new(solver))
     }
 

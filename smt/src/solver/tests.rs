@@ -178,13 +178,30 @@ proptest! {
         let expr = Decoder::new(&bytes, true).expr(Sort::Bool, 5);
         let mut terms = Terms::new();
         let t = expr.build(&mut terms);
-        let mut solver = Z3Solver::new(&Z3Config::default());
+        let eliminate_arrays = bytes.len() % 2 == 0;
+        let mut solver = Z3Solver::new(&Z3Config { eliminate_arrays, ..Z3Config::default() });
         for env in &envs {
             let mut assumptions = fixed(&mut terms, t, env);
-            assumptions.push(t);
+            if eliminate_arrays {
+                // Equations between arrays cannot be expressed; what they fix, is substituted.
+                assumptions.retain(|&a| !terms.has_array(a));
+            }
+            let formula = if eliminate_arrays {
+                terms.substitute(t, &mut |terms: &mut Terms, sym, _| match terms.symbol_sort(sym) {
+                    Sort::Array { .. } => {
+                        let value = env_value(terms, env, sym);
+                        Some(terms.value(value))
+                    }
+                    Sort::Bool | Sort::Bv(_) | Sort::Int => None,
+                })
+            } else {
+                t
+            };
+            assumptions.push(formula);
             let expected = expr.eval(env).as_bool();
             let limits = Limits::none();
-            prop_assert_eq!(solver.check(&terms, &assumptions, &limits).truth(), expected, "{}", terms.display(t));
+            let answer = solver.check(&terms, &assumptions, &limits).truth();
+            prop_assert!(answer == expected || (eliminate_arrays && answer.is_none()), "{}", terms.display(t));
         }
         // Any model of the formula satisfies it.
         if let CheckResult::Sat(model) = solver.check(&terms, &[t], &Limits::time(std::time::Duration::from_secs(5))) {

@@ -149,6 +149,14 @@ impl Terms {
         (twos, difference.constant)
     }
 
+    /// Whether two indices are different in all cases, as far as their normal forms show.
+    pub(crate) fn never_equal(&self, a: TermId, b: TermId) -> bool {
+        match self.distance(a, b) {
+            (None, k) => k != 0,
+            (Some(twos), k) => k & mask(twos) != 0,
+        }
+    }
+
     /// The index as a base and what is added to it as a constant.
     fn split_index(&mut self, index: TermId) -> (TermId, u128) {
         let width = self.width(index);

@@ -1,13 +1,132 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Arrays to Z3, and the values of arrays in its models.
+//!
+//! A solver can also do without arrays (Ackermann's reduction): a read of an array variable becomes a variable for the cell, a
+//! read over writes becomes a choice, and where two indices may be equal, it is asserted that equal indices mean equal
+//! cells. Most reads are at constant distances, for which there is nothing to assert. Equations between arrays cannot be
+//! expressed then.
 
 use z3_sys::*;
+
+use rustc_hash::FxHashMap;
 
 use super::context::Context;
 use crate::error::Error;
 use crate::term::{ArrayValue, Sort, Term, TermId, Terms, Value};
 
+/// A read of an array variable.
+#[derive(Clone, Copy)]
+pub(super) struct Cell {
+    pub(super) array: TermId,
+    pub(super) index: TermId,
+    pub(super) index_ast: Z3_ast,
+    pub(super) value: Z3_ast,
+}
+
+/// The cells that stand for reads.
+#[derive(Default)]
+pub(super) struct Cells {
+    pub(super) all: Vec<Cell>,
+    /// The cells that a read depends on, and its value, by array and index.
+    reads: FxHashMap<(TermId, TermId), (Z3_ast, Vec<usize>)>,
+}
+
+impl Cells {
+    /// The cells that a read depends on.
+    pub(super) fn of_read(&self, array: TermId, index: TermId) -> &[usize] {
+        self.reads.get(&(array, index)).map_or(&[], |(_, cells)| cells)
+    }
+}
+
 impl Context {
+    /// The value of a read over cells; all operands are translated.
+    fn read(&mut self, terms: &Terms, array: TermId, index: TermId) -> Result<(Z3_ast, Vec<usize>), Error> {
+        if let Some(known) = self.cells.reads.get(&(array, index)) {
+            return Ok(known.clone());
+        }
+        let c = self.raw();
+        let result = match *terms.get(array) {
+            Term::ConstArray { element, .. } => (self.memo[&element], Vec::new()),
+            Term::Store { array: below, base, ref writes } => {
+                let (mut value, cells) = self.read(terms, below, index)?;
+                for (offset, element) in writes.to_vec() {
+                    let place = self.place(terms, base, offset)?;
+                    // SAFETY: the operands are referenced by the memo or kept, here and below.
+                    value = unsafe {
+                        let here = self.keep(Z3_mk_eq(c, self.memo[&index], place))?;
+                        self.keep(Z3_mk_ite(c, here, self.memo[&element], value))?
+                    };
+                }
+                (value, cells)
+            }
+            Term::Ite(d, x, y) => {
+                let (x, mut cells) = self.read(terms, x, index)?;
+                let (y, more) = self.read(terms, y, index)?;
+                cells.extend(more);
+                (self.keep(unsafe { Z3_mk_ite(c, self.memo[&d], x, y) })?, cells)
+            }
+            _ => {
+                let Sort::Array { element, .. } = terms.sort(array) else {
+                    unreachable!("constructors guarantee an array operand")
+                };
+                let value = self.fresh("cell", Sort::Bv(element))?;
+                self.cells.all.push(Cell { array, index, index_ast: self.memo[&index], value });
+                (value, vec![self.cells.all.len() - 1])
+            }
+        };
+        self.cells.reads.insert((array, index), result.clone());
+        Ok(result)
+    }
+
+    /// That equal indices mean equal cells, referenced.
+    pub(super) fn consistent(&self, a: Cell, b: Cell) -> Result<Z3_ast, Error> {
+        let c = self.raw();
+        // SAFETY: indices and values of cells are kept.
+        unsafe {
+            let same = self.keep(Z3_mk_eq(c, a.index_ast, b.index_ast))?;
+            let equal = self.keep(Z3_mk_eq(c, a.value, b.value))?;
+            self.keep(Z3_mk_implies(c, same, equal))
+        }
+    }
+
+    /// The array that has these cells in a model.
+    pub(super) fn array_of_cells(
+        &self,
+        model: Z3_model,
+        (index, element): (u32, u32),
+        cells: impl Iterator<Item = Cell>,
+    ) -> Result<ArrayValue, Error> {
+        let c = self.raw();
+        let value = |width: u32, ast: Z3_ast| {
+            let mut out = std::mem::MaybeUninit::<Option<Z3_ast>>::zeroed();
+            // SAFETY: model and term are alive; the result is read before the next call.
+            unsafe {
+                if !Z3_model_eval(c, model, ast, true, out.as_mut_ptr().cast()) {
+                    return Err(Error::Inexpressible);
+                }
+                self.bits(width, self.made(out.assume_init())?)
+            }
+        };
+        let mut array = ArrayValue::constant(index, element, 0);
+        for cell in cells {
+            array = array.with(value(index, cell.index_ast)?, value(element, cell.value)?);
+        }
+        Ok(array)
+    }
+
+    fn place(&self, terms: &Terms, base: TermId, offset: u128) -> Result<Z3_ast, Error> {
+        let width = terms.width(base);
+        match *terms.get(base) {
+            Term::Bv { bits, .. } => self.numeral_of(&bits.wrapping_add(offset).to_string(), Sort::Bv(width)),
+            _ if offset == 0 => Ok(self.memo[&base]),
+            _ => {
+                let offset = self.numeral_of(&offset.to_string(), Sort::Bv(width))?;
+                // SAFETY: the base is referenced by the memo.
+                self.keep(unsafe { Z3_mk_bvadd(self.raw(), self.memo[&base], offset) })
+            }
+        }
+    }
+
     pub(super) fn array_sort(&self, index: u32, element: u32) -> Result<Z3_sort, Error> {
         let (domain, range) = (self.sort(Sort::Bv(index))?, self.sort(Sort::Bv(element))?);
         // SAFETY: the context is alive, and Z3 keeps bit-vector sorts.
@@ -18,6 +137,13 @@ impl Context {
     pub(super) fn array_node(&mut self, terms: &Terms, t: TermId) -> Result<Z3_ast, Error> {
         let c = self.raw();
         // SAFETY: the operands are referenced by the memo or kept.
+        if self.eliminate_arrays {
+            return match *terms.get(t) {
+                Term::Select(array, index) => Ok(self.read(terms, array, index)?.0),
+                // Only reads of it are translated.
+                _ => self.keep(unsafe { Z3_mk_true(c) }),
+            };
+        }
         match *terms.get(t) {
             Term::ConstArray { index, element } => {
                 let domain = self.sort(Sort::Bv(index))?;
@@ -25,21 +151,9 @@ impl Context {
             }
             Term::Select(a, i) => self.keep(unsafe { Z3_mk_select(c, self.memo[&a], self.memo[&i]) }),
             Term::Store { array, base, ref writes } => {
-                let (mut result, width) = (self.memo[&array], terms.width(base));
-                let constant = match *terms.get(base) {
-                    Term::Bv { bits, .. } => Some(bits),
-                    _ => None,
-                };
+                let mut result = self.memo[&array];
                 for (offset, element) in writes.to_vec() {
-                    let base = self.memo[&base];
-                    let index = match constant {
-                        Some(k) => self.numeral_of(&k.wrapping_add(offset).to_string(), Sort::Bv(width))?,
-                        None if offset == 0 => base,
-                        None => {
-                            let offset = self.numeral_of(&offset.to_string(), Sort::Bv(width))?;
-                            self.keep(unsafe { Z3_mk_bvadd(c, base, offset) })?
-                        }
-                    };
+                    let index = self.place(terms, base, offset)?;
                     result = self.keep(unsafe { Z3_mk_store(c, result, index, self.memo[&element]) })?;
                 }
                 Ok(result)

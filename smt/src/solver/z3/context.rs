@@ -13,6 +13,7 @@ use z3_sys::{
     Z3_set_error_handler, Z3_set_param_value, Z3_sort, Z3_string, Z3_symbol,
 };
 
+use super::arrays::Cells;
 use super::floats::Operation;
 use super::watchdog::Watchdog;
 use crate::error::Error;
@@ -79,6 +80,9 @@ pub(super) struct Context {
     pub(super) instances: FxHashMap<Z3_ast, (SymId, u32)>,
     /// Numbers whose bits terms are.
     pub(super) numbers: FxHashMap<TermId, Z3_ast>,
+    /// Whether reads of arrays become variables for their cells.
+    pub(super) eliminate_arrays: bool,
+    pub(super) cells: Cells,
     /// Whether floating-point operations become circuits over bits.
     pub(super) circuits: bool,
     /// Variables for the operands and the result over them, by operation and width of the operands.
@@ -117,6 +121,8 @@ impl Context {
             names: FxHashMap::default(),
             instances: FxHashMap::default(),
             numbers: FxHashMap::default(),
+            eliminate_arrays: false,
+            cells: Cells::default(),
             circuits: false,
             templates: FxHashMap::default(),
             roundings: FxHashMap::default(),

@@ -228,7 +228,7 @@ impl Context {
         Err(Error::Untranslatable("a floating-point operation without circuit".to_owned()))
     }
 
-    fn fresh(&self, prefix: &str, sort: Sort) -> Result<Z3_ast, Error> {
+    pub(super) fn fresh(&self, prefix: &str, sort: Sort) -> Result<Z3_ast, Error> {
         let (prefix, sort) = (c_string(prefix), self.sort(sort)?);
         // SAFETY: the string outlives the call.
         self.keep(unsafe { Z3_mk_fresh_const(self.raw(), prefix.as_ptr(), sort) })

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use rustc_hash::FxHashSet;
 use z3_sys::*;
 
+use super::arrays::Cell;
 use super::context::{Context, Name, Param, classify, text};
 use crate::error::Error;
 use crate::solver::{Assignment, CheckResult, Core, Limits, Model, Solver, SolverStats};
@@ -37,6 +38,9 @@ impl Z3Logic {
 pub struct Z3Config {
     /// The logic of all formulas; None for any mixture.
     pub logic: Option<Z3Logic>,
+    /// Express reads of arrays by variables, so that solvers without arrays can be used. Equations between arrays make the
+    /// answer unknown then.
+    pub eliminate_arrays: bool,
     /// Minimise unsatisfiable cores.
     pub core_minimize: bool,
     /// Seed of the random choices in the search.
@@ -85,6 +89,9 @@ enum Assumed {
     Named(Name),
 }
 
+/// Pairs of cells that one formula may make consistent.
+const MAX_PAIRS: usize = 50_000;
+
 /// Names given outside all scopes, where they stay for ever.
 const OUTERMOST_NAMES: usize = 2000;
 
@@ -94,6 +101,10 @@ struct State {
     /// Terms of which all bounded instances have been constrained, by scope of the constraints.
     bounded: Vec<Vec<TermId>>,
     is_bounded: FxHashSet<TermId>,
+    /// Terms of which all cells are consistent with each other, by scope, and these cells.
+    celled: Vec<(Vec<TermId>, Vec<usize>)>,
+    is_celled: FxHashSet<TermId>,
+    is_active: FxHashSet<usize>,
     /// Compound formulas that were assumed, by scope in which that is known.
     assumed: Vec<Vec<TermId>>,
     names: FxHashMap<TermId, Assumed>,
@@ -107,11 +118,15 @@ impl State {
     fn new(config: &Z3Config) -> Result<Self, Error> {
         let mut context = Context::new()?;
         context.circuits = config.logic == Some(Z3Logic::QfBv);
+        context.eliminate_arrays = config.eliminate_arrays;
         let solver = new_solver(&context, config)?;
         Ok(State {
             solver,
             bounded: vec![Vec::new()],
             is_bounded: FxHashSet::default(),
+            celled: vec![Default::default()],
+            is_celled: FxHashSet::default(),
+            is_active: FxHashSet::default(),
             assumed: vec![Vec::new()],
             names: FxHashMap::default(),
             named: 0,
@@ -127,6 +142,9 @@ impl State {
         self.solver = solver;
         self.bounded = vec![Vec::new()];
         self.is_bounded.clear();
+        self.celled = vec![Default::default()];
+        self.is_celled.clear();
+        self.is_active.clear();
         self.assumed = vec![Vec::new()];
         self.names.clear();
         self.named = 0;
@@ -135,6 +153,7 @@ impl State {
 
     fn push(&mut self) -> Result<(), Error> {
         self.bounded.push(Vec::new());
+        self.celled.push(Default::default());
         self.assumed.push(Vec::new());
         // SAFETY: the solver is alive.
         unsafe { Z3_solver_push(self.context.raw(), self.solver) };
@@ -144,6 +163,13 @@ impl State {
     fn pop(&mut self) -> Result<(), Error> {
         for t in self.bounded.pop().unwrap_or_default() {
             self.is_bounded.remove(&t);
+        }
+        let (terms, cells) = self.celled.pop().unwrap_or_default();
+        for t in terms {
+            self.is_celled.remove(&t);
+        }
+        for cell in cells {
+            self.is_active.remove(&cell);
         }
         for t in self.assumed.pop().unwrap_or_default() {
             self.names.remove(&t);
@@ -162,7 +188,43 @@ impl State {
     fn assert(&mut self, terms: &Terms, formula: TermId) -> Result<(), Error> {
         self.assert_bounds(terms, formula)?;
         let ast = self.context.translate(terms, formula)?;
+        self.assert_cells(terms, formula)?;
         self.assert_ast(ast)
+    }
+
+    /// Asserts that the cells in a formula, which is translated, are consistent with each other and those asserted before.
+    fn assert_cells(&mut self, terms: &Terms, formula: TermId) -> Result<(), Error> {
+        if !self.context.eliminate_arrays || !terms.has_array(formula) {
+            return Ok(());
+        }
+        let order = {
+            let done = &self.is_celled;
+            terms.post_order(&[formula], |s| !terms.has_array(s) || done.contains(&s))
+        };
+        let mut pairs = 0usize;
+        for s in order {
+            self.is_celled.insert(s);
+            self.celled.last_mut().expect("the outermost scope is never closed").0.push(s);
+            let Term::Select(array, index) = *terms.get(s) else { continue };
+            for cell in self.context.cells.of_read(array, index).to_vec() {
+                if !self.is_active.insert(cell) {
+                    continue;
+                }
+                let new = self.context.cells.all[cell];
+                for other in self.celled.iter().flat_map(|(_, cells)| cells) {
+                    let old = self.context.cells.all[*other];
+                    if old.array == new.array && !terms.never_equal(old.index, new.index) {
+                        pairs += 1;
+                        if pairs > MAX_PAIRS {
+                            return Err(Error::Incomplete("too many cells of an array".to_owned()));
+                        }
+                        self.assert_ast(self.context.consistent(old, new)?)?;
+                    }
+                }
+                self.celled.last_mut().expect("the outermost scope is never closed").1.push(cell);
+            }
+        }
+        Ok(())
     }
 
     /// Constrains the bounded instances in a formula, in the innermost scope, unless that has been done.
@@ -190,6 +252,10 @@ impl State {
     /// a name: Z3 otherwise translates it anew for each check and forgets what it learned about it.
     fn assumption(&mut self, terms: &Terms, a: TermId) -> Result<Z3_ast, Error> {
         self.assert_bounds(terms, a)?;
+        if terms.has_array(a) {
+            self.context.translate(terms, a)?;
+            self.assert_cells(terms, a)?;
+        }
         let (formula, negated) = match *terms.get(a) {
             Term::Not(formula) => (formula, true),
             _ => (a, false),
@@ -243,7 +309,14 @@ impl State {
         unsafe {
             let model = self.context.made(Z3_solver_get_model(c, self.solver))?;
             Z3_model_inc_ref(c, model);
-            Ok(Z3Model { context: &self.context, model })
+            let cells = if self.context.eliminate_arrays {
+                Some(
+                    self.celled.iter().flat_map(|(_, cells)| cells).map(|&cell| self.context.cells.all[cell]).collect(),
+                )
+            } else {
+                None
+            };
+            Ok(Z3Model { context: &self.context, model, cells })
         }
     }
 }
@@ -448,10 +521,17 @@ impl Solver for Z3Solver {
 struct Z3Model<'s> {
     context: &'s Context,
     model: Z3_model,
+    /// The cells of arrays, if there are no arrays in the model.
+    cells: Option<Vec<Cell>>,
 }
 
 impl Assignment for Z3Model<'_> {
     fn value(&self, terms: &Terms, sym: SymId, index: u32) -> Result<Option<Value>, Error> {
+        if let (Sort::Array { index: width, element }, Some(cells)) = (terms.symbol_sort(sym), &self.cells) {
+            let Some(array) = terms.find_var(sym, index) else { return Ok(None) };
+            let own = cells.iter().copied().filter(|cell| cell.array == array);
+            return self.context.array_of_cells(self.model, (width, element), own).map(|a| Some(Value::Array(a)));
+        }
         let Some(constant) = self.context.instance(terms, sym, index) else { return Ok(None) };
         let c = self.context.raw();
         // SAFETY: constant and model are alive; the interpretation lives as long as the model.

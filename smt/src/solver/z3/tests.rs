@@ -24,7 +24,7 @@ fn configs(logic: Z3Logic) -> [Z3Config; 4] {
         Z3Config::default(),
         Z3Config { core_minimize: true, ..Z3Config::default() },
         Z3Config { logic: Some(logic), ..Z3Config::default() },
-        Z3Config { logic: Some(logic), core_minimize: true, seed: 7, params: vec![] },
+        Z3Config { logic: Some(logic), core_minimize: true, seed: 7, ..Z3Config::default() },
     ]
 }
 

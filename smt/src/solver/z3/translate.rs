@@ -67,6 +67,12 @@ impl Context {
         match terms.get(t) {
             Term::FpUn(..) | Term::FpBin(..) | Term::FpCmp(..) => return self.float_node(terms, t),
             Term::ConstArray { .. } | Term::Select(..) | Term::Store { .. } => return self.array_node(terms, t),
+            Term::Var { .. } | Term::Ite(..) if self.eliminate_arrays && is_array(terms, t) => {
+                return self.array_node(terms, t);
+            }
+            &Term::Eq(a, _) if self.eliminate_arrays && is_array(terms, a) => {
+                return Err(Error::Untranslatable("an equation between arrays".to_owned()));
+            }
             _ => {}
         }
         let c = self.raw();
@@ -134,6 +140,10 @@ impl Context {
         };
         self.keep(ast)
     }
+}
+
+fn is_array(terms: &Terms, t: TermId) -> bool {
+    matches!(terms.sort(t), Sort::Array { .. })
 }
 
 type Binary = unsafe extern "C" fn(Z3_context, Z3_ast, Z3_ast) -> Option<Z3_ast>;
