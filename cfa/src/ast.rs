@@ -118,6 +118,8 @@ pub(crate) enum TypeSpec<'a> {
         union: bool,
         tag: Option<&'a str>,
         fields: Option<Vec<Field<'a>>>,
+        /// The greatest alignment of a member in bytes, if it is limited.
+        pack: Option<u64>,
     },
     Enum {
         tag: Option<&'a str>,

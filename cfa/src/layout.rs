@@ -43,10 +43,12 @@ pub(crate) struct Leaf {
     pub(crate) path: String,
 }
 
-/// The layout of a record, whose members get their positions; none if it is not known.
+/// The layout of a record, whose members get their positions; none if it is not known. `pack` limits the alignment of the
+/// members, in bytes.
 pub(crate) fn lay_out(
     members: &mut [Member],
     union: bool,
+    pack: Option<u64>,
     records: &[Record],
     machine: MachineModel,
 ) -> Option<Layout> {
@@ -57,7 +59,12 @@ pub(crate) fn lay_out(
             Type::Array(element, None) => (0, size_align(element, records, machine)?.1),
             ty => size_align(ty, records, machine)?,
         };
-        let (size, member_align) = (size.checked_mul(8)?, member_align * 8);
+        let limited = pack.map_or(member_align, |pack| member_align.min(pack));
+        if limited < member_align && member.width.is_some() {
+            // Packed bit-fields follow other rules.
+            return None;
+        }
+        let (size, member_align) = (size.checked_mul(8)?, limited * 8);
         if union {
             end = 0;
         }

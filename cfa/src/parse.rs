@@ -17,8 +17,8 @@ const ROUNDS: u32 = 12;
 pub(crate) struct Parsed {
     pub(crate) tree: Tree,
     pub(crate) text: Text,
-    pub(crate) layout_attributes: Vec<u32>,
-    pub(crate) packed_from: Option<u32>,
+    pub(crate) layout_attributes: Vec<(u32, bool)>,
+    pub(crate) packs: Vec<(u32, Option<u64>)>,
 }
 
 pub(crate) fn parse(source: &str) -> Result<Parsed, Refusal> {
@@ -32,8 +32,8 @@ pub(crate) fn parse(source: &str) -> Result<Parsed, Refusal> {
         let before = edits.len();
         repair::check(tree.root_node(), &text, source, &mut edits)?;
         if edits.len() == before {
-            let prepass::Prepass { layout_attributes, packed_from, .. } = prepass;
-            return Ok(Parsed { tree, text, layout_attributes, packed_from });
+            let prepass::Prepass { layout_attributes, packs, .. } = prepass;
+            return Ok(Parsed { tree, text, layout_attributes, packs });
         }
     }
     Err((0, "a text that stays ambiguous after repair".into(), "simplify parentheses around names".into()))

@@ -13,10 +13,10 @@ pub(crate) struct Prepass {
     pub(crate) base: Vec<u8>,
     /// Insertions.
     pub(crate) edits: Edits,
-    /// Offsets of attributes that change the size or layout of types, sorted.
-    pub(crate) layout_attributes: Vec<u32>,
-    /// Where a `#pragma pack` first changes the layout of records.
-    pub(crate) packed_from: Option<u32>,
+    /// Offsets of attributes that change the size or layout of types, sorted; whether they say no more than `packed`.
+    pub(crate) layout_attributes: Vec<(u32, bool)>,
+    /// The limits for the alignment of members that `#pragma pack` sets, in bytes, and where; 0 if it cannot be read.
+    pub(crate) packs: Vec<(u32, Option<u64>)>,
 }
 
 /// Why the scan failed: offset, construct, advice.
@@ -28,14 +28,15 @@ pub(crate) fn scan(source: &str) -> Result<Prepass, Refusal> {
         base: source.as_bytes().to_vec(),
         edits: Edits::default(),
         layout_attributes: Vec::new(),
-        packed_from: None,
+        packs: Vec::new(),
+        pushed: Vec::new(),
         at: 0,
         open: Vec::new(),
         previous: Token::Start,
     };
     scanner.run()?;
-    let Scanner { base, edits, layout_attributes, packed_from, .. } = scanner;
-    Ok(Prepass { base, edits, layout_attributes, packed_from })
+    let Scanner { base, edits, layout_attributes, packs, .. } = scanner;
+    Ok(Prepass { base, edits, layout_attributes, packs })
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -49,8 +50,10 @@ struct Scanner<'s> {
     src: &'s [u8],
     base: Vec<u8>,
     edits: Edits,
-    layout_attributes: Vec<u32>,
-    packed_from: Option<u32>,
+    layout_attributes: Vec<(u32, bool)>,
+    packs: Vec<(u32, Option<u64>)>,
+    /// The limits before each `push`.
+    pushed: Vec<Option<u64>>,
     at: usize,
     /// The brackets that are open, with their offsets.
     open: Vec<(u8, usize)>,
@@ -184,12 +187,38 @@ impl Scanner<'_> {
                 "preprocess the program first, for example with 'gcc -E -P'",
             );
         }
-        if name == "pragma" && text.contains("pack") && self.packed_from.is_none() {
-            self.packed_from = Some(u32::try_from(start).expect("checked by the caller"));
+        if name == "pragma" && text.contains("pack") {
+            let text = text.into_owned();
+            let limit = self.pack(&text);
+            self.packs.push((u32::try_from(start).expect("checked by the caller"), limit));
         }
         self.blank(start, end);
         self.at = end;
         Ok(())
+    }
+
+    /// The limit after a `#pragma pack`.
+    fn pack(&mut self, text: &str) -> Option<u64> {
+        let unreadable = Some(0);
+        let now = self.packs.last().and_then(|(_, limit)| *limit);
+        let Some((_, inside)) = text.split_once("pack") else { return unreadable };
+        let Some(inside) = inside.trim().strip_prefix('(').and_then(|rest| rest.split(')').next()) else {
+            return unreadable;
+        };
+        let mut limit = now;
+        for word in inside.split(',').map(str::trim) {
+            limit = match (word, word.parse::<u64>()) {
+                ("", _) => None,
+                ("push", _) => {
+                    self.pushed.push(now);
+                    limit
+                }
+                ("pop", _) => self.pushed.pop().unwrap_or(None),
+                (_, Ok(number)) => Some(number),
+                _ => return unreadable,
+            };
+        }
+        limit
     }
 
     fn literal(&mut self, quote: u8) -> Result<(), Refusal> {
@@ -296,10 +325,11 @@ impl Scanner<'_> {
                 if let Some(close) = self.group(end)? {
                     let inside = &self.src[end..close];
                     let changes = |word: &&[u8]| inside.windows(word.len()).any(|w| w == *word);
-                    let words: [&[u8]; 6] =
-                        [b"mode", b"vector_size", b"packed", b"aligned", b"transparent_union", b"scalar_storage_order"];
-                    if words.iter().any(changes) {
-                        self.layout_attributes.push(u32::try_from(start).expect("checked by the caller"));
+                    let words: [&[u8]; 5] =
+                        [b"mode", b"vector_size", b"aligned", b"transparent_union", b"scalar_storage_order"];
+                    let more = words.iter().any(changes);
+                    if more || changes(&b"packed".as_slice()) {
+                        self.layout_attributes.push((u32::try_from(start).expect("checked by the caller"), !more));
                     }
                     self.blank(start, close);
                     self.at = close;

@@ -18,7 +18,7 @@ pub(crate) fn build<'a>(parsed: &Parsed, source: &'a str) -> Result<Ast<'a>, Ref
         text: &parsed.text,
         source,
         layout: &parsed.layout_attributes,
-        packed_from: parsed.packed_from,
+        packs: &parsed.packs,
     };
     let root = parsed.tree.root_node();
     let mut cursor = root.walk();
@@ -32,8 +32,8 @@ struct Builder<'a, 'p> {
     ast: Ast<'a>,
     text: &'p Text,
     source: &'a str,
-    layout: &'p [u32],
-    packed_from: Option<u32>,
+    layout: &'p [(u32, bool)],
+    packs: &'p [(u32, Option<u64>)],
 }
 
 fn children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
@@ -127,11 +127,24 @@ impl<'a> Builder<'a, '_> {
         }
         let spec = self.type_spec(self.required(node, "type")?)?;
         let (start, end) = self.range(node);
-        let first = self.layout.partition_point(|at| *at < start);
-        let changed = node.kind() != "function_definition" && self.layout.get(first).is_some_and(|at| *at < end);
-        let packed = self.packed_from.is_some_and(|from| from < start)
-            && matches!(&spec, TypeSpec::Record { fields: Some(_), .. });
-        Ok((storage, if changed || packed { layout_changed(spec) } else { spec }))
+        let first = self.layout.partition_point(|(at, _)| *at < start);
+        let inside = self.layout[first..].iter().take_while(|(at, _)| *at < end);
+        // `packed` belongs to a structure, which knows it, or to a member.
+        let of_member = node.kind() == "field_declaration";
+        let changed = node.kind() != "function_definition" && inside.clone().any(|(_, packed)| of_member || !packed);
+        Ok((storage, if changed { layout_changed(spec) } else { spec }))
+    }
+
+    /// The attributes of a record: between its keyword and its members, or right behind them.
+    fn record_attributes(&self, node: Node<'_>, body: Node<'_>) -> impl Iterator<Item = bool> {
+        let (start, end) = self.range(node);
+        let open = self.range(body).0;
+        // Attributes are blanks in the text that is parsed.
+        let blanks = self.text.bytes[node.end_byte()..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let next = self.text.original(node.end_byte() + blanks);
+        let first = self.layout.partition_point(|(at, _)| *at < start);
+        let near = self.layout[first..].iter().take_while(move |(at, _)| *at < next);
+        near.filter(move |(at, _)| *at < open || *at >= end).map(|(_, packed)| *packed)
     }
 
     fn declaration(&mut self, node: Node<'_>) -> Result<Decl<'a>, Refusal> {
@@ -188,8 +201,20 @@ impl<'a> Builder<'a, '_> {
             }
             "struct_specifier" | "union_specifier" => {
                 let tag = field(node, "name").map(|name| self.name(name));
-                let fields = field(node, "body").map(|body| self.fields(body)).transpose()?;
-                TypeSpec::Record { union: node.kind() == "union_specifier", tag, fields }
+                let union = node.kind() == "union_specifier";
+                let Some(body) = field(node, "body") else {
+                    return Ok(TypeSpec::Record { union, tag, fields: None, pack: None });
+                };
+                let fields = self.fields(body)?;
+                let position = self.packs.partition_point(|(at, _)| *at < self.range(node).0);
+                let mut pack = position.checked_sub(1).and_then(|position| self.packs[position].1);
+                let mut known = pack != Some(0);
+                for packed in self.record_attributes(node, body) {
+                    pack = Some(1);
+                    known &= packed;
+                }
+                let spec = TypeSpec::Record { union, tag, fields: Some(fields), pack };
+                if known { spec } else { layout_changed(spec) }
             }
             "enum_specifier" => {
                 let tag = field(node, "name").map(|name| self.name(name));
@@ -628,11 +653,11 @@ impl<'a> Builder<'a, '_> {
 /// What is left of a type when an attribute changes it: records keep their fields without a layout.
 fn layout_changed(spec: TypeSpec<'_>) -> TypeSpec<'_> {
     match spec {
-        TypeSpec::Record { union, tag, fields: Some(mut fields) } => {
+        TypeSpec::Record { union, tag, fields: Some(mut fields), pack } => {
             for field in &mut fields {
                 field.plain = false;
             }
-            TypeSpec::Record { union, tag, fields: Some(fields) }
+            TypeSpec::Record { union, tag, fields: Some(fields), pack }
         }
         _ => TypeSpec::Unknown("type with an attribute that changes it"),
     }

@@ -265,7 +265,7 @@ impl<'a> Lower<'a> {
                 _ => named_type(name, self.machine).unwrap_or(Type::Unknown("value of an unknown type")),
             },
             TypeSpec::Unknown(what) => Type::Unknown(what),
-            TypeSpec::Record { union, tag, fields } => self.record(*union, *tag, fields.as_deref()),
+            TypeSpec::Record { union, tag, fields, pack } => self.record(*union, *tag, fields.as_deref(), *pack),
             TypeSpec::Enum { tag, items } => self.enumeration(*tag, items.as_deref()),
         }
     }
@@ -274,7 +274,13 @@ impl<'a> Lower<'a> {
         self.scopes.iter().rev().find_map(|scope| scope.tags.get(name))
     }
 
-    fn record(&mut self, union: bool, tag: Option<&'a str>, fields: Option<&'a [Field<'a>]>) -> Type {
+    fn record(
+        &mut self,
+        union: bool,
+        tag: Option<&'a str>,
+        fields: Option<&'a [Field<'a>]>,
+        pack: Option<u64>,
+    ) -> Type {
         let visible = match (tag, fields) {
             (None, _) => None,
             (Some(tag), None) => self.find_tag(tag),
@@ -316,7 +322,7 @@ impl<'a> Lower<'a> {
                     members.push(Member { name, ty, width, bit: 0 });
                 }
             }
-            let layout = lay_out(&mut members, union, &self.records, self.machine).filter(|_| plain);
+            let layout = lay_out(&mut members, union, pack, &self.records, self.machine).filter(|_| plain);
             self.records[index] = Record { union, members: Some(members), layout };
         }
         Type::Record(index)

@@ -152,3 +152,27 @@ fn spans_survive_longer_texts() {
     assert_eq!(places, ["t.c:3:7", "t.c:4:3", "t.c:5:3"]);
     assert_eq!(program.text(program.edges[1].span), "x = x + 1");
 }
+
+#[test]
+fn records_are_packed() {
+    let text = "
+        #pragma pack(push, 2)
+        struct A { char c; int x; }; typedef struct { char c; int x; } B;
+        #pragma pack(pop)
+        struct C { char c; int x; };
+        struct __attribute__((packed)) D { char c; int x; }; struct E { char c; int x; } __attribute__((__packed__));
+        struct F { char c; int x; }; int v __attribute__((packed));
+        int main(void) { struct __attribute__((packed)) G { char c; short x; }; return sizeof(struct A) + 10 * sizeof(B)
+            + 100 * sizeof(struct C) + 1000 * sizeof(struct D) + 10000 * sizeof(struct E) + 100000 * sizeof(struct F)
+            + 1000000 * sizeof(struct G); }";
+    assert_eq!(result(text), 6 + 60 + 800 + 5000 + 50000 + 800_000 + 3_000_000);
+    let unknown = [
+        "struct A { char c; } __attribute__((aligned(16))); int main(void) { return sizeof(struct A); }",
+        "struct A { char c; int x __attribute__((packed)); }; int main(void) { return sizeof(struct A); }",
+        "struct __attribute__((packed)) A { char c; int x : 3; }; int main(void) { return sizeof(struct A); }",
+    ];
+    for text in unknown {
+        let program = load(text);
+        assert!(program.edges.iter().any(|edge| matches!(edge.op, Op::Unsupported { .. })), "{text}");
+    }
+}
