@@ -136,3 +136,48 @@ fn a_loop_at_the_entry_has_no_first_segment() {
     let body = "int g; int main(void) { while (1) { if (g == 1) reach_error(); g = 1; } return 0; }";
     assert_eq!(answers(body), "FFF");
 }
+
+/// A budget for a number of steps.
+struct Fuel(std::cell::Cell<u32>);
+
+impl cpa_core::Budget for Fuel {
+    fn check(&self) -> Result<(), cpa_core::Stop> {
+        let left = self.0.get().checked_sub(1).ok_or(cpa_core::Stop::Timeout)?;
+        self.0.set(left);
+        Ok(())
+    }
+    fn remaining(&self) -> Option<std::time::Duration> {
+        None
+    }
+}
+
+#[test]
+fn a_run_in_many_turns_has_the_same_answer() {
+    let programs = [
+        (
+            "int main(void) { int x = 0, y = 0; while (1) { x++; y++; if (x == 4) y++; if (x != y) reach_error(); } }",
+            false,
+        ),
+        (
+            "int main(void) { int x = 0; while (__VERIFIER_nondet_int()) { if (x < 1000) x++; }
+          for (int i = 0; i < 2; i++) if (x > 5000) reach_error(); return 0; }",
+            true,
+        ),
+    ];
+    for (body, safe) in programs {
+        let mut run = analysis(&format!("{HEADER}{body}"), "kinduction", &[]);
+        let mut turns = 0;
+        let verdict = loop {
+            turns += 1;
+            let fuel = Box::new(Fuel(std::cell::Cell::new(20 + turns)));
+            let mut cx = Cx::new(fuel, cpa_core::CancelToken::new());
+            match run.run(&mut cx).verdict() {
+                Verdict::Unknown(cpa_core::Reason::Stopped(cpa_core::Stop::Timeout)) if turns < 500 => {}
+                verdict => break verdict.clone(),
+            }
+        };
+        assert_eq!(matches!(verdict, Verdict::True), safe, "{verdict}");
+        assert_eq!(matches!(verdict, Verdict::False(_)), !safe, "{verdict}");
+        assert!(turns > 2, "{turns} turns");
+    }
+}
