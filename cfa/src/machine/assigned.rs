@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Which variables may have no value when they are read: a forward data-flow analysis over each function, so that the
 //! machine needs to look only where it matters.
+//!
+//! Assigning to a local variable needs no values: what is computed without them has none itself. Variables that are put
+//! together from parts (structures in one register) are known bit by bit.
 
 use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ids::{EdgeId, ExprId, FuncId, NodeId, VarId};
-use crate::ir::{Edge, ExprKind, HavocOrigin, Op, Scope};
+use crate::ir::{BinOp, Edge, ExprKind, HavocOrigin, Op, Scope};
 use crate::program::Program;
 
 use super::Storage;
 
-/// A set of the variables of one function, by their position in it.
+/// A set of the variables of one function, by their position in it; behind them the known bits of some variables.
 type Set = Vec<u64>;
+
+/// All bits are known. Bits above the width of a type are always known.
+const ALL: u64 = u64::MAX;
 
 fn contains(set: &Set, at: usize) -> bool {
     set[at / 64] >> (at % 64) & 1 == 1
@@ -36,6 +42,8 @@ pub(super) struct Assigned {
     pub(super) carriers: FxHashSet<VarId>,
     /// Edges and the variables that they read that may have no value there.
     doubtful: FxHashSet<(EdgeId, VarId)>,
+    /// Edges that read such variables, but not the bits that are not known.
+    complete: FxHashSet<EdgeId>,
     /// Functions whose result may have no value.
     pub(super) no_result: FxHashSet<FuncId>,
 }
@@ -47,6 +55,7 @@ impl Assigned {
             flagged: FxHashSet::default(),
             carriers: FxHashSet::default(),
             doubtful: FxHashSet::default(),
+            complete: FxHashSet::default(),
             no_result: FxHashSet::default(),
         };
         if storage == Storage::Untouchable {
@@ -60,6 +69,7 @@ impl Assigned {
         // A result without a value goes into a variable of the caller, whose result may then have no value either.
         loop {
             let before = result.no_result.len();
+            result.complete.clear();
             for (index, nodes) in nodes.iter().enumerate() {
                 if program.funcs[index].body.is_some() {
                     Flow::new(program, FuncId::new(index), nodes).run(program, &mut result, nodes);
@@ -69,6 +79,11 @@ impl Assigned {
                 return result;
             }
         }
+    }
+
+    /// Whether what the edge assigns or assumes is known, although it reads variables that may have no value.
+    pub(super) fn is_complete(&self, edge: EdgeId) -> bool {
+        self.complete.contains(&edge)
     }
 
     /// Whether the variable may have no value when the edge reads it.
@@ -104,12 +119,11 @@ pub(super) fn reads(program: &Program, edge: &Edge) -> Vec<VarId> {
     }
 }
 
-/// The variable that is copied as it is, if both are local.
-pub(super) fn local_copy(program: &Program, op: &Op) -> Option<(VarId, VarId)> {
+/// The assigned expression, if it may be computed from variables without values.
+pub(super) fn lazy_value(program: &Program, op: &Op) -> Option<ExprId> {
     let Op::Assign { var, value } = op else { return None };
-    let ExprKind::Var(from) = program.exprs.get(*value).kind else { return None };
-    let local = |var: VarId| matches!(program.var(var).scope, Scope::Local(_));
-    (local(*var) && local(from)).then_some((*var, from))
+    let is_local = matches!(program.var(*var).scope, Scope::Local(_));
+    (is_local && program.exprs.is_total(*value)).then_some(*value)
 }
 
 /// The variable whose value the operation stores as it is.
@@ -178,6 +192,8 @@ fn doubtful_globals(program: &Program, storage: Storage) -> impl Iterator<Item =
 struct Flow {
     func: FuncId,
     positions: FxHashMap<VarId, usize>,
+    /// Variables that are put together from parts, and the words with their known bits.
+    masks: FxHashMap<VarId, usize>,
     words: usize,
 }
 
@@ -196,8 +212,96 @@ impl Flow {
             }
         }
         program.func(func).ret.into_iter().for_each(&mut add);
-        let words = positions.len().div_ceil(64);
-        Flow { func, positions, words }
+        let bits = positions.len().div_ceil(64);
+        let mut masks = FxHashMap::default();
+        for &node in nodes {
+            for &edge in &program.node(node).leaving {
+                if let Op::Assign { var, value } = program.edge(edge).op
+                    && positions.contains_key(&var)
+                    && matches!(program.exprs.get(value).kind, ExprKind::Binary(BinOp::BitOr | BinOp::BitAnd, ..))
+                    && program.exprs.vars(value).contains(&var)
+                {
+                    let next = bits + masks.len();
+                    masks.entry(var).or_insert(next);
+                }
+            }
+        }
+        let words = bits + masks.len();
+        Flow { func, positions, masks, words }
+    }
+
+    /// The bits of a variable that are known.
+    fn known_bits(&self, program: &Program, result: &Assigned, set: &Set, var: VarId) -> u64 {
+        if program.var(var).scope == Scope::Global {
+            return if result.flagged.contains(&var) { 0 } else { ALL };
+        }
+        match (self.masks.get(&var), self.positions.get(&var)) {
+            (Some(&word), _) => set[word],
+            (None, Some(&at)) if !contains(set, at) => 0,
+            _ => ALL,
+        }
+    }
+
+    fn learn(&self, set: &mut Set, var: VarId, known: u64) {
+        if let Some(&word) = self.masks.get(&var) {
+            set[word] = known;
+        }
+        if let Some(&at) = self.positions.get(&var) {
+            change(set, at, known == ALL);
+        }
+    }
+
+    /// The bits of an expression that do not depend on unknown bits.
+    fn known(&self, program: &Program, result: &Assigned, set: &Set, id: ExprId) -> u64 {
+        self.known_of(program, result, set, id, &mut FxHashMap::default())
+    }
+
+    fn known_of(
+        &self,
+        program: &Program,
+        result: &Assigned,
+        set: &Set,
+        id: ExprId,
+        memo: &mut FxHashMap<ExprId, u64>,
+    ) -> u64 {
+        if let Some(&known) = memo.get(&id) {
+            return known;
+        }
+        let exprs = &program.exprs;
+        let expr = exprs.get(id);
+        let mut of = |id: ExprId| self.known_of(program, result, set, id, memo);
+        let above = |bits: u32| if bits >= 64 { 0 } else { ALL << bits };
+        let constant = |id: ExprId| exprs.as_const(id).map(|value| value as u64);
+        let known = match expr.kind {
+            ExprKind::Const(_) => ALL,
+            ExprKind::Var(var) => self.known_bits(program, result, set, var),
+            _ if self.all_known(program, result, id, set) => ALL,
+            ExprKind::Binary(BinOp::BitAnd, a, b) => match constant(b) {
+                Some(mask) => of(a) | !mask,
+                None => of(a) & of(b),
+            },
+            ExprKind::Binary(BinOp::BitOr | BinOp::BitXor, a, b) => of(a) & of(b),
+            ExprKind::Binary(BinOp::Shl, a, b) => match constant(b) {
+                Some(amount) if amount < 64 => of(a) << amount | !(ALL << amount) | above(expr.ty.bits),
+                _ => 0,
+            },
+            ExprKind::Binary(BinOp::Shr, a, b) if !expr.ty.signed => match constant(b) {
+                Some(amount) if amount < 64 => of(a) >> amount | !(ALL >> amount),
+                _ => 0,
+            },
+            ExprKind::Cast(a) => {
+                let from = exprs.ty(a);
+                let known = of(a);
+                // The bits above a signed value are copies of the highest one.
+                let sign_is_known = !from.signed || known >> (from.bits - 1) & 1 == 1;
+                let known = if sign_is_known { known } else { known & !above(from.bits) };
+                known | above(expr.ty.bits)
+            }
+            _ if exprs.operands(id).all(|operand| of(operand) == ALL) => ALL,
+            _ => 0,
+        };
+        memo.insert(id, known);
+        known
     }
 
     /// Adds what is found to the result.
@@ -205,9 +309,7 @@ impl Flow {
         let body = program.func(self.func).body.expect("it has a body");
         let mut params: Set = vec![0; self.words];
         for param in &program.func(self.func).params {
-            if let Some(&at) = self.positions.get(param) {
-                change(&mut params, at, true);
-            }
+            self.learn(&mut params, *param, ALL);
         }
         // The variables that have values, for nodes where that is not just what the only arriving edge leaves.
         let mut known: FxHashMap<NodeId, Set> = FxHashMap::default();
@@ -296,25 +398,22 @@ impl Flow {
     fn apply(&self, program: &Program, result: &Assigned, edge: EdgeId, set: &mut Set) {
         let op = &program.edge(edge).op;
         let (var, has_value) = match op {
-            Op::Assign { var, .. } => match local_copy(program, op) {
-                Some((_, from)) => (*var, self.positions.get(&from).is_some_and(|&at| contains(set, at))),
-                None => (*var, true),
-            },
+            Op::Assign { var, .. } => {
+                let known = lazy_value(program, op).map_or(ALL, |value| self.known(program, result, set, value));
+                return self.learn(set, *var, known);
+            }
             Op::Havoc { var, origin } => (*var, gives_value(origin, result.storage)),
             Op::Load { var, .. } => (*var, !result.carriers.contains(var)),
-            Op::Alloc { var, size, .. } => (*var, self.all_known(program, *size, set)),
+            Op::Alloc { var, size, .. } => (*var, self.all_known(program, result, *size, set)),
             Op::Call { callee, result: Some(var), .. } => (*var, !result.no_result.contains(callee)),
             _ => return,
         };
-        if let Some(&at) = self.positions.get(&var) {
-            change(set, at, has_value);
-        }
+        self.learn(set, var, if has_value { ALL } else { 0 });
     }
 
     /// Whether all variables of an expression have values.
-    fn all_known(&self, program: &Program, expr: ExprId, set: &Set) -> bool {
-        let known = |var: &VarId| self.positions.get(var).is_none_or(|&at| contains(set, at));
-        program.exprs.vars(expr).iter().all(known)
+    fn all_known(&self, program: &Program, result: &Assigned, expr: ExprId, set: &Set) -> bool {
+        program.exprs.vars(expr).into_iter().all(|var| self.known_bits(program, result, set, var) == ALL)
     }
 
     /// Finds the doubtful reads from a node on, up to the next nodes with an entry of their own.
@@ -338,6 +437,15 @@ impl Flow {
                             result.flagged.insert(var);
                             result.doubtful.insert((edge, var));
                         }
+                    }
+                    let value = match &program.edge(edge).op {
+                        Op::Assume { cond, .. } if program.exprs.is_total(*cond) => Some(*cond),
+                        op => lazy_value(program, op),
+                    };
+                    if let Some(value) = value
+                        && self.known(program, result, &set, value) == ALL
+                    {
+                        result.complete.insert(edge);
                     }
                 }
                 let Some(&last) = leaving.last() else { break };

@@ -10,7 +10,7 @@ use crate::ids::{EdgeId, ExprId, FuncId, NodeId, VarId};
 use crate::ir::{BinOp, ExprKind, Object, Op, Scope};
 use crate::program::Program;
 
-use super::assigned::{Assigned, gives_value, local_copy, reads, stored_copy};
+use super::assigned::{Assigned, gives_value, lazy_value, reads, stored_copy};
 use super::code::{Instr, Kind, Reg, Registers};
 use super::{Move, Setup, Storage, TooLarge};
 
@@ -307,6 +307,10 @@ impl<'p> Compiler<'p> {
         self.journal.clear();
         self.conditions = 0;
         self.temporaries = 0;
+        self.doubts.clear();
+        if self.assigned.is_complete(edge) {
+            return;
+        }
         let read = reads(self.program, self.program.edge(edge));
         self.doubts = read.into_iter().filter(|var| self.assigned.is_doubtful(self.program, edge, *var)).collect();
     }
@@ -331,17 +335,27 @@ impl<'p> Compiler<'p> {
             Op::Assume { .. } => unreachable!("assumptions come in pairs"),
             Op::Assign { var, value } => {
                 let target = self.registers.var(*var);
-                match local_copy(self.program, op) {
-                    Some((_, from)) if self.doubts.contains(&from) => {
-                        self.emit(Instr::Copy(target, self.registers.var(from)));
-                        self.copy_flag(from, *var);
-                        Ok(())
-                    }
-                    _ => {
-                        self.value_into(*value, target)?;
-                        self.mark(*var, true)
-                    }
+                let doubts = match lazy_value(self.program, op) {
+                    // The value is computed from what happens to be there, and counts as none.
+                    Some(_) => std::mem::take(&mut self.doubts),
+                    None => Vec::new(),
+                };
+                if doubts.is_empty() {
+                    self.value_into(*value, target)?;
+                    return self.mark(*var, true);
                 }
+                // The variable may be one of those that the value depends on.
+                let has_value = self.temporary()?;
+                let one = self.registers.constant(1)?;
+                self.emit(Instr::Copy(has_value, one));
+                for flag in doubts.iter().filter_map(|var| self.registers.flag(*var)).collect::<Vec<_>>() {
+                    self.emit(Instr::BothTrue(has_value, has_value, flag));
+                }
+                self.value_into(*value, target)?;
+                if let Some(flag) = self.registers.flag(*var) {
+                    self.emit(Instr::Copy(flag, has_value));
+                }
+                Ok(())
             }
             Op::Havoc { var, origin } => {
                 if !gives_value(origin, self.setup.storage) {
@@ -445,13 +459,6 @@ impl<'p> Compiler<'p> {
     /// Whether a variable is local, and what the edge writes to it depends on variables that may have no value.
     fn may_lack_value(&self, var: VarId) -> bool {
         matches!(self.program.var(var).scope, Scope::Local(_)) && !self.doubts.is_empty()
-    }
-
-    /// One variable has a value exactly if the other has one.
-    fn copy_flag(&mut self, from: VarId, to: VarId) {
-        if let (Some(from), Some(to)) = (self.registers.flag(from), self.registers.flag(to)) {
-            self.emit(Instr::Copy(to, from));
-        }
     }
 
     fn call(&mut self, id: EdgeId, callee: FuncId, args: &[ExprId], result: Option<VarId>) -> Result<(), TooLarge> {
