@@ -12,7 +12,7 @@ use std::time::Duration;
 use algo_bmc::Bmc;
 use cfa::Program;
 use cfa::ids::NodeId;
-use cpa_core::{Assurance, Cx, Outcome, Reason, Stop, Verdict};
+use cpa_core::{Assurance, Counting, Cx, Outcome, Reason, Stop, Verdict};
 use cpa_predicate::Manager;
 
 use crate::cutpoints::Cutpoints;
@@ -72,8 +72,13 @@ impl KInduction {
         manager: &Rc<RefCell<Manager>>,
         options: Options,
     ) -> Self {
-        let base = Bmc::new(program, targets, manager, options.base.clone());
         let cutpoints = Cutpoints::find(program, targets).map(Rc::new);
+        let mut options = options;
+        if cutpoints.is_err() {
+            // Without a step case there is nothing to be in step with, and visits of loop heads do not bound recursion.
+            options.base.counting = Counting::Iterations;
+        }
+        let base = Bmc::new(program, targets, manager, options.base.clone());
         let count = cutpoints.as_ref().map_or(0, |cutpoints| cutpoints.points().len());
         let strategy = options.invariants;
         let step = cutpoints.map(|cutpoints| {

@@ -132,6 +132,13 @@ fn violations_are_found_and_never_proved_away() {
 }
 
 #[test]
+fn recursion_is_left_to_the_base_case() {
+    let body = "int add(int m, int n) { if (n == 0) return m; return add(m + 1, n - 1); }
+        int main(void) { int n = __VERIFIER_nondet_int(); if (n < 0) return 0; if (add(0, n) == 3) reach_error(); return 0; }";
+    assert_eq!(answers(body), "FFF");
+}
+
+#[test]
 fn a_loop_at_the_entry_has_no_first_segment() {
     let body = "int g; int main(void) { while (1) { if (g == 1) reach_error(); g = 1; } return 0; }";
     assert_eq!(answers(body), "FFF");
