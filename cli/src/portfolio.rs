@@ -284,7 +284,7 @@ impl Run<'_> {
             return;
         }
         // The stage looks at its CPU time itself; this is for one that does not come to look.
-        let end = turn.map(|turn| Instant::now() + turn.mul_f64(1.5) + TICK);
+        let end = turn.map(|turn| Instant::now() + turn.saturating_mul(4) + TICK);
         self.active.push((at, end));
     }
 
