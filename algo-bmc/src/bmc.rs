@@ -10,6 +10,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use algo_cegar::replay;
@@ -112,7 +113,7 @@ pub struct Bmc {
 impl Bmc {
     /// Looks for runs to `targets`.
     pub fn new(
-        program: &Rc<Program>,
+        program: &Arc<Program>,
         targets: &BTreeSet<NodeId>,
         manager: &Rc<RefCell<Manager>>,
         options: Options,

@@ -97,7 +97,7 @@ fn reachable(unrolling: &Unrolling, ends: &[ArgId]) -> Vec<bool> {
 
 /// The terms of the values that the input edges before `ends` take, by edge.
 fn input_values(unrolling: &Unrolling, ends: &[ArgId]) -> Result<BTreeMap<EdgeId, (IntTy, BTreeSet<TermId>)>, Stop> {
-    let program = std::rc::Rc::clone(unrolling.program());
+    let program = std::sync::Arc::clone(unrolling.program());
     let mut manager = unrolling.manager().borrow_mut();
     let mut found: BTreeMap<EdgeId, (IntTy, BTreeSet<TermId>)> = BTreeMap::new();
     let before: BTreeSet<ArgId> = ends.iter().flat_map(|&end| unrolling.arg().ancestors(end)).collect();
@@ -212,12 +212,13 @@ mod tests {
     use cpa_predicate::{Encoding, Manager, region::Library};
     use std::cell::RefCell;
     use std::rc::Rc;
+    use std::sync::Arc;
 
     fn ranges(text: &str) -> Vec<(i128, i128)> {
         let head = "void abort(void); void reach_error(void); int __VERIFIER_nondet_int(void);
             unsigned char __VERIFIER_nondet_uchar(void); void assume(int c) { if (!c) abort(); } ";
         let source = Source { name: "t.c".into(), text: format!("{head}{text}") };
-        let program = Rc::new(cfa::load(&[source], &Options::default()).unwrap());
+        let program = Arc::new(cfa::load(&[source], &Options::default()).unwrap());
         let targets = program.targets(&Property::default_errors());
         let manager = Manager::new(&program, Encoding::Bitvector, Library::default()).unwrap();
         let manager = Rc::new(RefCell::new(manager));

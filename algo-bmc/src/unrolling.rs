@@ -8,6 +8,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use cfa::Program;
 use cfa::ids::{EdgeId, NodeId};
@@ -55,21 +56,21 @@ pub struct Unrolling {
 impl Unrolling {
     /// An unrolling of `program` that has not begun.
     pub fn new(
-        program: &Rc<Program>,
+        program: &Arc<Program>,
         targets: &BTreeSet<NodeId>,
         manager: &Rc<RefCell<Manager>>,
         start: Start,
         counting: Counting,
     ) -> Self {
-        let mut cpa = Composite::new(Rc::clone(program));
-        let location = cpa.add(LocationCpa::new(Rc::clone(program), targets.clone()).towards_targets());
-        let callstack = CallstackCpa::new(Rc::clone(program));
+        let mut cpa = Composite::new(Arc::clone(program));
+        let location = cpa.add(LocationCpa::new(Arc::clone(program), targets.clone()).towards_targets());
+        let callstack = CallstackCpa::new(Arc::clone(program));
         // Below arbitrary states there are no activations whose variables could be kept apart.
         let callstack = cpa.add(match start {
             Start::Entry => callstack.following_recursion(),
             Start::Anywhere { .. } => callstack,
         });
-        let bound = cpa.add(LoopBoundCpa::new(Rc::clone(program), counting, 1));
+        let bound = cpa.add(LoopBoundCpa::new(Arc::clone(program), counting, 1));
         let operator = BlockOperator::new(BlockOptions::NEVER, BTreeSet::new());
         let predicate = cpa.add(PredicateCpa::new(Rc::clone(manager), operator));
         Self {
@@ -96,7 +97,7 @@ impl Unrolling {
     }
 
     /// The program.
-    pub fn program(&self) -> &Rc<Program> {
+    pub fn program(&self) -> &Arc<Program> {
         self.cpa.program()
     }
 

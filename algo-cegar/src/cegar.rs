@@ -4,7 +4,7 @@
 //! Follows *A Unifying View*, Algorithm 4. A path that is refuted again although no precision changed ends the loop (Wendler,
 //! section 5.1.2, saw Cartesian abstraction run for ever there).
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use cfa::{NodeId, Program};
 use cpa_core::algorithm::at_target;
@@ -86,7 +86,7 @@ impl Cegar {
     }
 
     /// The analysed program.
-    pub fn program(&self) -> &Rc<Program> {
+    pub fn program(&self) -> &Arc<Program> {
         self.cpa.program()
     }
 
@@ -236,7 +236,7 @@ impl Cegar {
 
     /// A target is reached by a run of the program, says the refiner.
     fn feasible(&mut self, cx: &mut Cx, target: ArgId, cex: Counterexample) -> Result<Verdict, Stop> {
-        let program = Rc::clone(self.program());
+        let program = Arc::clone(self.program());
         let unconfirmed = |text: String| Ok(Verdict::Unknown(Reason::Unconfirmed(text)));
         match self.arg().target(target) {
             Some(Target::Unsupported { edge, construct }) => Ok(Verdict::Unknown(Reason::Unsupported {

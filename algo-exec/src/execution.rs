@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use algo_cegar::replay;
 use cfa::ir::Op;
@@ -81,7 +82,7 @@ struct Fuzz {
 
 /// Verification by execution.
 pub struct Execution {
-    program: Rc<Program>,
+    program: Arc<Program>,
     targets: BTreeSet<NodeId>,
     options: Options,
     stage: Option<Stage>,
@@ -92,7 +93,7 @@ pub struct Execution {
 
 impl Execution {
     /// An analysis that looks for the targets.
-    pub fn new(program: Rc<Program>, targets: BTreeSet<NodeId>, options: Options) -> Self {
+    pub fn new(program: Arc<Program>, targets: BTreeSet<NodeId>, options: Options) -> Self {
         let assumptions = program.assumptions.clone();
         Execution { program, targets, options, stage: None, slices: 0, statistics: Statistics::default(), assumptions }
     }
@@ -239,7 +240,7 @@ impl Execution {
     }
 
     fn one_run(&mut self, cx: &Cx, fuzz: &mut Fuzz) -> Result<Option<Verdict>, Stop> {
-        let program = Rc::clone(&self.program);
+        let program = Arc::clone(&self.program);
         let number = self.statistics.runs;
         self.statistics.runs += 1;
         // Most runs are short; a long one comes as often as it takes the time of many short ones.

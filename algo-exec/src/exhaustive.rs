@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use algo_cegar::replay;
 use cfa::ir::{HavocOrigin, Op};
@@ -26,7 +27,7 @@ pub type Ranges = BTreeMap<EdgeId, (i128, i128)>;
 
 /// Verification by execution with all inputs.
 pub struct Exhaustive {
-    program: Rc<Program>,
+    program: Arc<Program>,
     targets: BTreeSet<NodeId>,
     max_bytes: usize,
     machine: Option<Machine>,
@@ -37,7 +38,7 @@ pub struct Exhaustive {
 
 impl Exhaustive {
     /// An analysis that looks for the targets; see the module for what `ranges` promises.
-    pub fn new(program: Rc<Program>, targets: BTreeSet<NodeId>, ranges: Ranges, max_bytes: usize) -> Self {
+    pub fn new(program: Arc<Program>, targets: BTreeSet<NodeId>, ranges: Ranges, max_bytes: usize) -> Self {
         let ranges = with_truths(&program, ranges);
         let odometer = Odometer { ranges, choices: Vec::new(), at: 0 };
         Exhaustive { program, targets, max_bytes, machine: None, odometer, runs: 0, verdict: None }
@@ -223,14 +224,14 @@ mod tests {
         let head = "void abort(void); void reach_error(void); int __VERIFIER_nondet_int(void);
             _Bool __VERIFIER_nondet_bool(void); ";
         let source = Source { name: "t.c".into(), text: format!("{head}{text}") };
-        let program = Rc::new(cfa::load(&[source], &Options::default()).unwrap());
+        let program = Arc::new(cfa::load(&[source], &Options::default()).unwrap());
         let targets = program.targets(&Property::default_errors());
         let inputs = program.edge_ids().filter(|&edge| match &program.edge(edge).op {
             Op::Havoc { origin: HavocOrigin::Nondet { function }, .. } => function.ends_with("int"),
             _ => false,
         });
         let ranges = inputs.map(|edge| (edge, (low, high))).collect();
-        let mut analysis = Exhaustive::new(Rc::clone(&program), targets, ranges, 1 << 20);
+        let mut analysis = Exhaustive::new(Arc::clone(&program), targets, ranges, 1 << 20);
         let verdict = analysis.run(&mut Cx::unlimited()).verdict().to_string();
         (verdict, analysis.runs())
     }

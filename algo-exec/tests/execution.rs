@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Verdicts of execution on small programs.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use algo_exec::{Execution, Options};
 use cfa::{Program, Property, Source};
 use cpa_core::{Cx, Verdict};
 use expect_test::{Expect, expect};
 
-fn program(text: &str) -> Rc<Program> {
+fn program(text: &str) -> Arc<Program> {
     let prefix = "extern int nondet_int(void); extern void reach_error(void); extern void abort(void);\n";
     let source = Source { name: "test.c".to_owned(), text: format!("{prefix}{text}") };
-    Rc::new(cfa::load(&[source], &cfa::Options::default()).unwrap())
+    Arc::new(cfa::load(&[source], &cfa::Options::default()).unwrap())
 }
 
 fn verdict(text: &str) -> Verdict {

@@ -7,6 +7,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use algo_bmc::Bmc;
@@ -67,7 +68,7 @@ pub struct KInduction {
 impl KInduction {
     /// Proves that `targets` are not reached, or finds a run to one.
     pub fn new(
-        program: &Rc<Program>,
+        program: &Arc<Program>,
         targets: &BTreeSet<NodeId>,
         manager: &Rc<RefCell<Manager>>,
         options: Options,

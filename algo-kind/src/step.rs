@@ -10,6 +10,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use algo_bmc::query::{Answer, ask};
@@ -39,7 +40,7 @@ pub struct StepUnrolling {
 impl StepUnrolling {
     /// An unrolling from `start`, without segments.
     pub fn new(
-        program: &Rc<Program>,
+        program: &Arc<Program>,
         targets: &BTreeSet<NodeId>,
         manager: &Rc<RefCell<Manager>>,
         start: Start,
@@ -109,7 +110,7 @@ pub struct Step {
 impl Step {
     /// The step case for all cut points.
     pub fn new(
-        program: &Rc<Program>,
+        program: &Arc<Program>,
         targets: &BTreeSet<NodeId>,
         manager: &Rc<RefCell<Manager>>,
         cutpoints: Rc<Cutpoints>,

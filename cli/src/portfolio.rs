@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Runs the stages of a plan, as many at a time as there are cores, until one has an answer.
 //!
-//! Each stage has a thread, a copy of the program and solver contexts of its own. A stage that is not done at the end of its
+//! Each stage has a thread and solver contexts of its own. A stage that is not done at the end of its
 //! turn is suspended and goes on in a later, longer turn; if memory becomes scarce, suspended stages are given up first. A
 //! verdict has passed the clamp of its own analysis; the first one ends the run, the other stages are cancelled.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::panic::{self, AssertUnwindSafe};
-use std::rc::Rc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -186,7 +185,7 @@ impl Worker {
     fn run(self, orders: &Receiver<Order>, report: impl Fn(Result<Turn, Failure>)) {
         // Nothing is made before the stage's first turn.
         let Ok(mut order) = orders.recv() else { return };
-        let program = Rc::new((*self.program).clone());
+        let program = Arc::clone(&self.program);
         let mut analysis = match analysis(program, self.targets.clone(), &self.stage.config) {
             Ok(analysis) => analysis,
             Err(message) => return report(Err(Failure::Configuration(message))),

@@ -9,7 +9,7 @@ mod exhaustive;
 mod kind;
 
 use std::collections::BTreeSet;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use cfa::Program;
 use cfa::ids::NodeId;
@@ -39,7 +39,11 @@ pub trait Analysis {
 }
 
 /// The analysis that a configuration describes; it looks for the targets. Fails with a message when options do not fit.
-pub fn analysis(program: Rc<Program>, targets: BTreeSet<NodeId>, config: &Config) -> Result<Box<dyn Analysis>, String> {
+pub fn analysis(
+    program: Arc<Program>,
+    targets: BTreeSet<NodeId>,
+    config: &Config,
+) -> Result<Box<dyn Analysis>, String> {
     Ok(match config.algorithm {
         Algorithm::Cegar if config.domains == Domains::Predicate => {
             Box::new(CegarAnalysis::new(program, targets, config)?)
@@ -53,7 +57,7 @@ pub fn analysis(program: Rc<Program>, targets: BTreeSet<NodeId>, config: &Config
 }
 
 /// The shared part of a predicate analysis; falls back to an encoding that is exact, with a note.
-fn manager(program: &Rc<Program>, config: &Config, notes: &mut Vec<String>) -> Result<Manager, String> {
+fn manager(program: &Arc<Program>, config: &Config, notes: &mut Vec<String>) -> Result<Manager, String> {
     let library = bdd_library(config.bdd)?;
     let encoding = match config.encoding {
         EncodingChoice::Bitvector => Encoding::Bitvector,

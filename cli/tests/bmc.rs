@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Bounded model checking: the example of the literature, and small programs with known verdicts.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use cfa::{Options, Property, Source};
 use cli::options::Config;
@@ -40,7 +40,7 @@ fn analysis(text: &str, preset: &str, options: &[(&str, &str)]) -> BmcAnalysis {
     for (key, value) in options {
         config.set(key, value).unwrap();
     }
-    BmcAnalysis::new(Rc::new(program), targets, &config).unwrap()
+    BmcAnalysis::new(Arc::new(program), targets, &config).unwrap()
 }
 
 fn verdict(body: &str, options: &[(&str, &str)]) -> Verdict {

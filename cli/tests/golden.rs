@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The worked examples of the literature, compared with the abstract reachability graph itself.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use cfa::{Options, Property, Source};
 use cli::options::Config;
@@ -60,7 +60,7 @@ fn check(text: &str, entry: &str, options: &[(&str, &str)]) -> Checked {
         config.set(key, value).unwrap();
     }
     let mut cx = Cx::unlimited();
-    let mut analysis = CegarAnalysis::new(Rc::new(program), targets, &config).unwrap();
+    let mut analysis = CegarAnalysis::new(Arc::new(program), targets, &config).unwrap();
     let verdict = analysis.run(&mut cx).verdict().clone();
     Checked { analysis, verdict }
 }

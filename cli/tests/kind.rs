@@ -2,7 +2,7 @@
 //! k-induction: the example of the literature, what bounded model checking cannot prove, and small programs with known
 //! verdicts.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use cfa::{Options, Property, Source};
 use cli::options::Config;
@@ -46,7 +46,7 @@ fn analysis(text: &str, preset: &str, options: &[(&str, &str)]) -> KInductionAna
     for (key, value) in options {
         config.set(key, value).unwrap();
     }
-    KInductionAnalysis::new(Rc::new(program), targets, &config).unwrap()
+    KInductionAnalysis::new(Arc::new(program), targets, &config).unwrap()
 }
 
 /// The answers of the presets: T, F or ? for each.

@@ -107,13 +107,13 @@ impl fmt::Debug for Callstack {
 
 /// The call-stack analysis.
 pub struct CallstackCpa {
-    program: Rc<Program>,
+    program: Arc<Program>,
     recursion: bool,
 }
 
 impl CallstackCpa {
     /// Follows the calls of `program`.
-    pub fn new(program: Rc<Program>) -> Self {
+    pub fn new(program: Arc<Program>) -> Self {
         Self { program, recursion: false }
     }
 

@@ -8,6 +8,7 @@
 use std::fmt;
 use std::hash::Hasher;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use cfa::ids::NodeId;
 use rustc_hash::FxHasher;
@@ -73,13 +74,13 @@ impl Precision {
 
 /// A list of components that run together.
 pub struct Composite {
-    program: Rc<Program>,
+    program: Arc<Program>,
     components: Vec<Box<dyn ErasedCpa>>,
 }
 
 impl Composite {
     /// A composite without components.
-    pub fn new(program: Rc<Program>) -> Self {
+    pub fn new(program: Arc<Program>) -> Self {
         Self { program, components: Vec::new() }
     }
 
@@ -92,7 +93,7 @@ impl Composite {
     }
 
     /// The analysed program.
-    pub fn program(&self) -> &Rc<Program> {
+    pub fn program(&self) -> &Arc<Program> {
         &self.program
     }
 

@@ -6,7 +6,6 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use cfa::ids::{EdgeId, NodeId};
@@ -39,7 +38,7 @@ impl fmt::Display for LocationState {
 
 /// The location analysis.
 pub struct LocationCpa {
-    program: Rc<Program>,
+    program: Arc<Program>,
     targets: BTreeSet<NodeId>,
     /// The locations that are left, if not all.
     relevant: Option<BTreeSet<NodeId>>,
@@ -49,7 +48,7 @@ pub struct LocationCpa {
 
 impl LocationCpa {
     /// Follows the automata of `program`; being at one of `targets` violates the property.
-    pub fn new(program: Rc<Program>, targets: BTreeSet<NodeId>) -> Self {
+    pub fn new(program: Arc<Program>, targets: BTreeSet<NodeId>) -> Self {
         let mut callers: FxHashMap<NodeId, Vec<EdgeId>> = FxHashMap::default();
         for (index, edge) in program.edges.iter().enumerate() {
             if matches!(edge.op, Op::Call { .. }) {

@@ -14,6 +14,7 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use cfa::ids::{EdgeId, FuncId, NodeId};
 use cfa::ir::Op;
@@ -121,7 +122,7 @@ impl fmt::Display for LoopCounters {
 
 /// The loop-bound analysis. Its precision is the bound.
 pub struct LoopBoundCpa {
-    program: Rc<Program>,
+    program: Arc<Program>,
     loops: Loops,
     /// For each node the heads of all loops whose bodies it is in, the outermost first. Bodies of irreducible loops may
     /// overlap, so this is more than the chain of parents.
@@ -133,7 +134,7 @@ pub struct LoopBoundCpa {
 
 impl LoopBoundCpa {
     /// Counts in all loops of the program; at most `k` iterations of each loop on a path.
-    pub fn new(program: Rc<Program>, counting: Counting, k: u32) -> Self {
+    pub fn new(program: Arc<Program>, counting: Counting, k: u32) -> Self {
         assert!(k > 0, "the bound of an unrolling is positive");
         let loops = Loops::find(&program);
         let mut around = vec![Vec::new(); program.nodes.len()];

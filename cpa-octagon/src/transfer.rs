@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use cfa::liveness::Dying;
 use cfa::{CmpOp, ExprId, ExprKind, Op, Program, Scope, VarId};
@@ -21,7 +22,7 @@ pub type Tracked = Option<Rc<BTreeSet<VarId>>>;
 /// The meaning of a program over octagons; shared by the analysis and its refiner.
 #[derive(Debug)]
 pub struct Transfer {
-    pub(crate) program: Rc<Program>,
+    pub(crate) program: Arc<Program>,
     dying: Dying,
 }
 
@@ -31,12 +32,12 @@ fn tracks(tracked: &Tracked, var: VarId) -> bool {
 
 impl Transfer {
     /// Prepares a program.
-    pub fn new(program: Rc<Program>) -> Self {
+    pub fn new(program: Arc<Program>) -> Self {
         Self { dying: Dying::new(&program), program }
     }
 
     /// The analysed program.
-    pub fn program(&self) -> &Rc<Program> {
+    pub fn program(&self) -> &Arc<Program> {
         &self.program
     }
 

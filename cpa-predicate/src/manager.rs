@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What the Predicate CPA and its refiner share: terms, predicates, regions, the solver and the statistics.
 
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use cfa::Program;
@@ -46,9 +46,9 @@ pub struct Manager {
 
 impl Manager {
     /// A manager for `program`; fails when the encoding cannot represent the program exactly.
-    pub fn new(program: &Rc<Program>, encoding: Encoding, library: Library) -> Result<Self, Inexact> {
+    pub fn new(program: &Arc<Program>, encoding: Encoding, library: Library) -> Result<Self, Inexact> {
         let mut terms = Terms::new();
-        let mut encoder = Encoder::new(Rc::clone(program), encoding);
+        let mut encoder = Encoder::new(Arc::clone(program), encoding);
         encoder.check_program(&mut terms)?;
         let config = Z3Config { logic: encoder.logic(), eliminate_arrays: true, ..Z3Config::default() };
         Ok(Self {

@@ -6,6 +6,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use cfa::Program;
 use cfa::ir::Op;
@@ -18,13 +19,13 @@ use crate::manager::{Manager, limits};
 
 /// The exact check of a path.
 pub struct PathCheck {
-    program: Rc<Program>,
+    program: Arc<Program>,
     manager: Rc<RefCell<Manager>>,
 }
 
 impl PathCheck {
     /// A check of paths of `program`.
-    pub fn new(program: Rc<Program>, manager: Rc<RefCell<Manager>>) -> Self {
+    pub fn new(program: Arc<Program>, manager: Rc<RefCell<Manager>>) -> Self {
         Self { program, manager }
     }
 }

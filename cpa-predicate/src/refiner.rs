@@ -8,6 +8,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use cfa::Program;
 use cfa::ids::NodeId;
@@ -39,7 +40,7 @@ impl Default for RefinerOptions {
 
 /// Decides abstract counterexamples and finds predicates that rule out the spurious ones.
 pub struct PredicateRefiner {
-    program: Rc<Program>,
+    program: Arc<Program>,
     manager: Rc<RefCell<Manager>>,
     handle: Handle<PredicateCpa>,
     portfolio: Rc<RefCell<Portfolio>>,
@@ -56,7 +57,7 @@ struct Block {
 impl PredicateRefiner {
     /// A refiner for the Predicate CPA that `handle` names. The portfolio is shared, so that its statistics can be read.
     pub fn new(
-        program: Rc<Program>,
+        program: Arc<Program>,
         manager: Rc<RefCell<Manager>>,
         handle: Handle<PredicateCpa>,
         portfolio: Rc<RefCell<Portfolio>>,

@@ -6,7 +6,7 @@
 //! relative to an unknown one.
 
 use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use cfa::liveness::Dying;
 use cfa::{ExprId, FuncId, IntTy, Op, Program, RegionId, Scope, VarId};
@@ -21,7 +21,7 @@ use crate::state::{ValueState, bits};
 /// The meaning of a program over known values; shared by the analysis and its refiner.
 #[derive(Debug)]
 pub struct Machine {
-    pub(crate) program: Rc<Program>,
+    pub(crate) program: Arc<Program>,
     pub(crate) sizes: Sizes,
     pub(crate) places: RefCell<Places>,
     dying: Dying,
@@ -33,7 +33,7 @@ pub struct Machine {
 
 impl Machine {
     /// Prepares a program.
-    pub fn new(program: Rc<Program>) -> Self {
+    pub fn new(program: Arc<Program>) -> Self {
         let mut locals = vec![Vec::new(); program.funcs.len()];
         for (index, var) in program.vars.iter().enumerate() {
             if let Scope::Local(func) = var.scope {
@@ -57,7 +57,7 @@ impl Machine {
     }
 
     /// The analysed program.
-    pub fn program(&self) -> &Rc<Program> {
+    pub fn program(&self) -> &Arc<Program> {
         &self.program
     }
 

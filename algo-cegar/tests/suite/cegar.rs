@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use algo_cegar::{Believed, Cegar, CexCheck, Chain};
 use cfa::Program;
@@ -216,7 +217,7 @@ fn a_bound_that_was_reached_makes_a_proof_unknown() {
     let toys = builder.build();
     let verdict = |k| {
         let mut setup = setup(&toys, Mode::Separate, 1, &[3]);
-        setup.cpa.add(LoopBoundCpa::new(Rc::clone(&toys.program), Counting::Iterations, k));
+        setup.cpa.add(LoopBoundCpa::new(Arc::clone(&toys.program), Counting::Iterations, k));
         let refiner = toy_refiner(&setup, 1);
         let exploration = Exploration::new(Box::new(ReversePostOrder::callstack_first()), Remerge::Prune);
         let mut cegar = Cegar::new(setup.cpa, exploration, refiner);

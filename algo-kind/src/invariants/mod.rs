@@ -15,6 +15,7 @@ mod value;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use algo_bmc::Start;
@@ -64,7 +65,7 @@ enum Stage {
 
 /// Finds stronger and stronger invariants of one program.
 pub struct Generator {
-    program: Rc<Program>,
+    program: Arc<Program>,
     targets: BTreeSet<NodeId>,
     manager: Rc<RefCell<Manager>>,
     cutpoints: Rc<Cutpoints>,
@@ -76,7 +77,7 @@ pub struct Generator {
 impl Generator {
     /// A generator that has not begun.
     pub fn new(
-        program: &Rc<Program>,
+        program: &Arc<Program>,
         targets: &BTreeSet<NodeId>,
         manager: &Rc<RefCell<Manager>>,
         cutpoints: Rc<Cutpoints>,
@@ -91,7 +92,7 @@ impl Generator {
         };
         stages.reverse();
         Self {
-            program: Rc::clone(program),
+            program: Arc::clone(program),
             targets: targets.clone(),
             manager: Rc::clone(manager),
             cutpoints,

@@ -4,6 +4,7 @@
 use std::cell::{Ref, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use algo_cegar::Cegar;
 use cfa::Program;
@@ -27,7 +28,7 @@ pub struct CegarAnalysis {
 
 impl CegarAnalysis {
     /// An analysis that looks for the targets; fails with a message when options do not fit.
-    pub fn new(program: Rc<Program>, targets: BTreeSet<NodeId>, config: &Config) -> Result<Self, String> {
+    pub fn new(program: Arc<Program>, targets: BTreeSet<NodeId>, config: &Config) -> Result<Self, String> {
         let mut notes = Vec::new();
         let manager = manager(&program, config, &mut notes)?;
         let manager = Rc::new(RefCell::new(manager));
@@ -41,12 +42,12 @@ impl CegarAnalysis {
             ..BlockOptions::LOOPS
         };
         let operator = BlockOperator::new(block, program.loops.heads.clone());
-        let mut composite = Composite::new(Rc::clone(&program));
-        composite.add(LocationCpa::new(Rc::clone(&program), targets).towards_targets());
-        composite.add(CallstackCpa::new(Rc::clone(&program)));
+        let mut composite = Composite::new(Arc::clone(&program));
+        composite.add(LocationCpa::new(Arc::clone(&program), targets).towards_targets());
+        composite.add(CallstackCpa::new(Arc::clone(&program)));
         let predicate = composite.add(PredicateCpa::new(Rc::clone(&manager), operator));
         let refiner = PredicateRefiner::new(
-            Rc::clone(&program),
+            Arc::clone(&program),
             Rc::clone(&manager),
             predicate,
             Rc::clone(&portfolio),

@@ -4,6 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use algo_cegar::{Cegar, Chain};
 use cfa::ids::NodeId;
@@ -35,20 +36,20 @@ pub struct DataAnalysis {
 
 impl DataAnalysis {
     /// An analysis that looks for the targets; fails with a message when options do not fit.
-    pub fn new(program: Rc<Program>, targets: BTreeSet<NodeId>, config: &Config) -> Result<Self, String> {
+    pub fn new(program: Arc<Program>, targets: BTreeSet<NodeId>, config: &Config) -> Result<Self, String> {
         if config.domains == Domains::Predicate {
             return Err("analysis.algorithm=CPA: predicates need refinement".to_string());
         }
         let mut notes = Vec::new();
         let manager = Rc::new(RefCell::new(manager(&program, config, &mut notes)?));
-        let mut composite = Composite::new(Rc::clone(&program));
-        composite.add(LocationCpa::new(Rc::clone(&program), targets).towards_targets());
-        composite.add(CallstackCpa::new(Rc::clone(&program)));
+        let mut composite = Composite::new(Arc::clone(&program));
+        composite.add(LocationCpa::new(Arc::clone(&program), targets).towards_targets());
+        composite.add(CallstackCpa::new(Arc::clone(&program)));
 
         if config.domains == Domains::Octagon {
             return Ok(Self::octagons(composite, program, manager, config, notes));
         }
-        let machine = Rc::new(Machine::new(Rc::clone(&program)));
+        let machine = Rc::new(Machine::new(Arc::clone(&program)));
         let merge = match config.value_merge {
             MergeType::Sep => MergeKind::Separate,
             MergeType::Join => MergeKind::Join,
@@ -81,10 +82,10 @@ impl DataAnalysis {
             let settings = PortfolioConfig { engines: engines(&config.engines)?, ..PortfolioConfig::default() };
             let portfolio = Rc::new(RefCell::new(Portfolio::new(settings)));
             let options = RefinerOptions { split_atoms: config.split_atoms, ..RefinerOptions::default() };
-            let refiner = PredicateRefiner::new(Rc::clone(&program), manager, predicate, portfolio, options);
+            let refiner = PredicateRefiner::new(Arc::clone(&program), manager, predicate, portfolio, options);
             chain = chain.then(Box::new(refiner));
         } else {
-            chain = chain.then(Box::new(PathCheck::new(Rc::clone(&program), manager)));
+            chain = chain.then(Box::new(PathCheck::new(Arc::clone(&program), manager)));
         }
         let remerge = if config.value_merge == MergeType::Sep { Remerge::Prune } else { Remerge::Keep };
         let exploration = Exploration::new(waitlist(config), remerge);
@@ -95,12 +96,12 @@ impl DataAnalysis {
     /// Octagons; with refinement by the delegating refiner: explicit values first, then octagons, then the exact check.
     fn octagons(
         mut composite: Composite,
-        program: Rc<Program>,
+        program: Arc<Program>,
         manager: Rc<RefCell<Manager>>,
         config: &Config,
         notes: Vec<String>,
     ) -> Self {
-        let transfer = Rc::new(Transfer::new(Rc::clone(&program)));
+        let transfer = Rc::new(Transfer::new(Arc::clone(&program)));
         let refineable = config.octagon_precision == InitialPrecision::Empty;
         let merge = match config.octagon_merge {
             OctagonMerge::Sep => cpa_octagon::MergeKind::Separate,
@@ -112,7 +113,7 @@ impl DataAnalysis {
         let mut chain = Chain::new();
         let mut statistics = None;
         if refineable {
-            let machine = Rc::new(Machine::new(Rc::clone(&program)));
+            let machine = Rc::new(Machine::new(Arc::clone(&program)));
             let tracker = OctagonTracker { handle: octagon, machine: Rc::clone(&machine) };
             let refiner = ValueRefiner::new(machine, Box::new(tracker), Preference::Best);
             statistics = Some(refiner.statistics());

@@ -2,7 +2,7 @@
 //! Execution with concrete inputs, put together.
 
 use std::collections::BTreeSet;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use algo_exec::{Execution, Options};
 use cfa::Program;
@@ -19,7 +19,7 @@ pub struct ExecutionAnalysis {
 
 impl ExecutionAnalysis {
     /// Execution of `program`, looking for the targets.
-    pub fn new(program: Rc<Program>, targets: BTreeSet<NodeId>, config: &Config) -> Self {
+    pub fn new(program: Arc<Program>, targets: BTreeSet<NodeId>, config: &Config) -> Self {
         let options = Options {
             random: config.execution_random,
             max_runs: u64::from(config.execution_runs),

@@ -5,6 +5,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use algo_bmc::{Start, Unrolling, input_ranges};
 use algo_exec::Exhaustive;
@@ -22,7 +23,7 @@ const MOST_COMBINATIONS: i128 = 1 << 28;
 
 /// Execution with all inputs, with its configuration.
 pub struct ExhaustiveAnalysis {
-    program: Rc<Program>,
+    program: Arc<Program>,
     targets: BTreeSet<NodeId>,
     unrolling: Unrolling,
     max_bytes: usize,
@@ -32,7 +33,7 @@ pub struct ExhaustiveAnalysis {
 
 impl ExhaustiveAnalysis {
     /// Execution of `program` with all inputs; fails with a message when options do not fit.
-    pub fn new(program: Rc<Program>, targets: BTreeSet<NodeId>, config: &Config) -> Result<Self, String> {
+    pub fn new(program: Arc<Program>, targets: BTreeSet<NodeId>, config: &Config) -> Result<Self, String> {
         let mut notes = Vec::new();
         let manager = Rc::new(RefCell::new(manager(&program, config, &mut notes)?));
         let unrolling = Unrolling::new(&program, &targets, &manager, Start::Entry, Counting::Visits);
@@ -51,7 +52,7 @@ impl ExhaustiveAnalysis {
         if combinations > MOST_COMBINATIONS {
             return Err(Stop::GaveUp(format!("the inputs have {combinations} combinations")));
         }
-        let (program, targets) = (Rc::clone(&self.program), self.targets.clone());
+        let (program, targets) = (Arc::clone(&self.program), self.targets.clone());
         Ok(Exhaustive::new(program, targets, ranges.of, self.max_bytes))
     }
 }

@@ -4,6 +4,7 @@
 use std::cell::{Ref, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use algo_kind::{KInduction, Options, Strategy};
 use cfa::Program;
@@ -24,7 +25,7 @@ pub struct KInductionAnalysis {
 
 impl KInductionAnalysis {
     /// k-induction on `program`; fails with a message when options do not fit.
-    pub fn new(program: Rc<Program>, targets: BTreeSet<NodeId>, config: &Config) -> Result<Self, String> {
+    pub fn new(program: Arc<Program>, targets: BTreeSet<NodeId>, config: &Config) -> Result<Self, String> {
         let mut notes = Vec::new();
         let manager = Rc::new(RefCell::new(manager(&program, config, &mut notes)?));
         let invariants = match config.invariant_strategy {

@@ -2,7 +2,7 @@
 //! Covering and uncovering, cuts, strengthening in place and forced covering.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use cpa_core::algorithm::{at_target, never};
 use cpa_core::{
@@ -73,7 +73,7 @@ fn an_equal_state_is_covered() {
 fn other_partitions_and_intermediate_states_do_not_cover() {
     let toys = diamond(Toy::Set(0, 1), Toy::Add(0, 1));
     let mut setup = setup(&toys, Mode::Separate, 1, &[]);
-    setup.cpa.add(OnlyCoverableAt { program: Rc::clone(&toys.program), nodes: BTreeSet::from([n(4)]) });
+    setup.cpa.add(OnlyCoverableAt { program: Arc::clone(&toys.program), nodes: BTreeSet::from([n(4)]) });
     let exploration = explored(&mut setup);
     expect![[r#"
         a0 n0: n0 | v0=0, e0 -> a1, e1 -> a2

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use cfa::ExprId;
 use cpa_core::algorithm::never;
@@ -69,9 +70,9 @@ fn orders_of_location_callstack_and_loop_bound() {
         Step::Edge(e(2)),
         Step::Edge(e(3)),
     ];
-    check_order(&mut LocationCpa::new(Rc::clone(&toys.program), BTreeSet::new()), &steps);
-    check_order(&mut CallstackCpa::new(Rc::clone(&toys.program)), &steps);
-    check_order(&mut LoopBoundCpa::new(Rc::clone(&toys.program), Counting::Iterations, 3), &steps);
+    check_order(&mut LocationCpa::new(Arc::clone(&toys.program), BTreeSet::new()), &steps);
+    check_order(&mut CallstackCpa::new(Arc::clone(&toys.program)), &steps);
+    check_order(&mut LoopBoundCpa::new(Arc::clone(&toys.program), Counting::Iterations, 3), &steps);
 }
 
 #[test]
@@ -131,7 +132,7 @@ fn the_entry_function_does_not_call_itself_either() {
     let mut builder = Builder::new(2);
     builder.call(0, 1, cfa::ids::FuncId::new(0));
     let toys = builder.build();
-    let mut cpa = CallstackCpa::new(Rc::clone(&toys.program));
+    let mut cpa = CallstackCpa::new(Arc::clone(&toys.program));
     let cx = &mut Cx::unlimited();
     let (stack, ()) = cpa.initial(cx).unwrap();
     let entered = cpa.transfer(cx, &stack, Step::Enter(e(0)), &()).unwrap();
@@ -149,7 +150,7 @@ fn the_loop_bound_counts_visits_of_loop_heads() {
     builder.edge(1, 3, Toy::Skip);
     let toys = builder.build();
     let mut setup = setup(&toys, Mode::Separate, 1, &[]);
-    let handle = setup.cpa.add(LoopBoundCpa::new(Rc::clone(&toys.program), Counting::Iterations, 1));
+    let handle = setup.cpa.add(LoopBoundCpa::new(Arc::clone(&toys.program), Counting::Iterations, 1));
     let mut exploration = Exploration::new(Box::new(Dfs::default()), Remerge::Prune);
     run(&mut Cx::unlimited(), &mut setup.cpa, &mut exploration, &mut never, None).unwrap();
     // As in Fig. 5 of the paper: the state with counter 1 is the last one for k = 1.
@@ -172,7 +173,7 @@ fn two_known(one: Mode, two: Mode) -> (Composite, [State; 2], Precision) {
     let mut builder = Builder::new(2);
     builder.edge(0, 1, Toy::Set(0, 1));
     let toys = builder.build();
-    let mut cpa = Composite::new(Rc::clone(&toys.program));
+    let mut cpa = Composite::new(Arc::clone(&toys.program));
     let first = cpa.add(KnownCpa::new(&toys, one, 1));
     cpa.add(KnownCpa::new(&toys, two, 1));
     let (state, precision, _) = cpa.initial(&mut Cx::unlimited()).unwrap();
@@ -272,8 +273,8 @@ fn components_ask_their_siblings_about_the_new_state() {
     let toys = builder.build();
     // The one who asks comes first or last; it never asks itself.
     for first in [true, false] {
-        let mut cpa = Composite::new(Rc::clone(&toys.program));
-        cpa.add(LocationCpa::new(Rc::clone(&toys.program), BTreeSet::new()));
+        let mut cpa = Composite::new(Arc::clone(&toys.program));
+        cpa.add(LocationCpa::new(Arc::clone(&toys.program), BTreeSet::new()));
         if first {
             cpa.add(Asker);
         }

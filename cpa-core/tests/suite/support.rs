@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use cfa::ids::{EdgeId, FuncId, NodeId};
 use cfa::ir::{Body, Edge, Function, Node, Op, Span};
@@ -35,7 +36,7 @@ pub enum Toy {
 /// An automaton with the operations of its edges. Location 0 is the entry.
 #[derive(Clone, Debug)]
 pub struct Toys {
-    pub program: Rc<Program>,
+    pub program: Arc<Program>,
     pub ops: Rc<Vec<Toy>>,
 }
 
@@ -115,7 +116,7 @@ impl Builder {
         let mut program = cfa::load(&[source], &Options::default()).unwrap();
         (program.nodes, program.edges, program.funcs) = (self.nodes, self.edges, self.funcs);
         (program.entry, program.main) = (n(0), FuncId::new(0));
-        Toys { program: Rc::new(program), ops: Rc::new(self.ops) }
+        Toys { program: Arc::new(program), ops: Rc::new(self.ops) }
     }
 }
 
@@ -347,7 +348,7 @@ impl Cpa for KnownCpa {
 
 /// A component without information whose states at all but the given locations take no part in covering.
 pub struct OnlyCoverableAt {
-    pub program: Rc<Program>,
+    pub program: Arc<Program>,
     pub nodes: BTreeSet<NodeId>,
 }
 
@@ -392,10 +393,10 @@ pub struct Setup {
 /// The usual composite; `targets` are the locations that violate the property.
 pub fn setup(toys: &Toys, mode: Mode, variables: usize, targets: &[usize]) -> Setup {
     let program = &toys.program;
-    let mut cpa = Composite::new(Rc::clone(program));
+    let mut cpa = Composite::new(Arc::clone(program));
     let targets = targets.iter().map(|&node| n(node)).collect();
-    let location = cpa.add(LocationCpa::new(Rc::clone(program), targets));
-    cpa.add(CallstackCpa::new(Rc::clone(program)));
+    let location = cpa.add(LocationCpa::new(Arc::clone(program), targets));
+    cpa.add(CallstackCpa::new(Arc::clone(program)));
     let known = cpa.add(KnownCpa::new(toys, mode, variables));
     Setup { toys: toys.clone(), cpa, known, location }
 }

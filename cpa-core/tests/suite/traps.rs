@@ -2,7 +2,7 @@
 //! The traps known from a prototype, each a permanent test. Trap 4 concerns the CEGAR loop and is tested there.
 
 use std::fmt;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use cpa_core::algorithm::{at_target, never};
 use cpa_core::{Cpa, Cx, Dfs, Exploration, Merge, Remerge, Status, Step, Stop, run};
@@ -238,6 +238,6 @@ fn trap_5_several_targets_of_one_step_are_all_found() {
     let found: Vec<_> = (0..3).map(|_| run(cx, &mut setup.cpa, &mut exploration, &mut at_target, None)).collect();
     assert_eq!(found, [Ok(Status::Target(a(1))), Ok(Status::Target(a(2))), Ok(Status::Finished)]);
     assert_eq!(exploration.arg().len(), 3);
-    let program = Rc::clone(setup.cpa.program());
+    let program = Arc::clone(setup.cpa.program());
     assert_eq!(Step::Edge(e(0)).destination(&program), n(1));
 }

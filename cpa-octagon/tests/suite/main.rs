@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use cfa::machine::{Asked, Code, End, Inputs, Machine, Move, Setup, Storage};
 use cfa::{ExprKind, IntTy, Options, Program, Property, Source, VarId};
@@ -10,11 +11,11 @@ use cpa_core::algorithm::at_target;
 use cpa_core::{CallstackCpa, Composite, Cx, Exploration, LocationCpa, Remerge, ReversePostOrder, Status, Step, run};
 use cpa_octagon::{MergeKind, OctagonCpa, OctagonOptions, OctagonState, Transfer};
 
-fn program(text: &str) -> Rc<Program> {
+fn program(text: &str) -> Arc<Program> {
     let head = "extern void reach_error(void); extern int __VERIFIER_nondet_int(void);\n\
         extern unsigned char __VERIFIER_nondet_uchar(void); extern unsigned __VERIFIER_nondet_uint(void);\n";
     let source = Source { name: "test.c".to_owned(), text: format!("{head}{text}") };
-    Rc::new(cfa::load(&[source], &Options::default()).unwrap())
+    Arc::new(cfa::load(&[source], &Options::default()).unwrap())
 }
 
 struct Random(u64);
@@ -64,7 +65,7 @@ fn concrete_runs_are_contained() {
     for text in PROGRAMS {
         let text = text.replace("int f(int a", "int f2(int v); int f(int a");
         let program = program(&text);
-        let transfer = Transfer::new(Rc::clone(&program));
+        let transfer = Transfer::new(Arc::clone(&program));
         let targets = BTreeSet::new();
         let setup = Setup { targets: &targets, storage: Storage::Inputs, steps: true, coverage: false };
         let code = Rc::new(Code::new(&program, &setup).unwrap());
@@ -105,9 +106,9 @@ fn concrete_runs_are_contained() {
 fn proves(text: &str, merge: MergeKind) -> (bool, usize) {
     let program = program(text);
     let targets = program.targets(&Property::default_errors());
-    let mut composite = Composite::new(Rc::clone(&program));
-    composite.add(LocationCpa::new(Rc::clone(&program), targets).towards_targets());
-    composite.add(CallstackCpa::new(Rc::clone(&program)));
+    let mut composite = Composite::new(Arc::clone(&program));
+    composite.add(LocationCpa::new(Arc::clone(&program), targets).towards_targets());
+    composite.add(CallstackCpa::new(Arc::clone(&program)));
     let options = OctagonOptions { merge, ..OctagonOptions::default() };
     composite.add(OctagonCpa::new(Rc::new(Transfer::new(program)), options));
     let mut exploration = Exploration::new(Box::new(ReversePostOrder::callstack_first()), Remerge::Keep);

@@ -8,7 +8,7 @@
 //! The initialisation of large objects whose number of cells is not known, or larger than [`MAX_ZEROS`], makes the whole region
 //! arbitrary, which is more than can happen.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use cfa::Program;
 use cfa::ids::{EdgeId, ExprId, RegionId, VarId};
@@ -101,7 +101,7 @@ impl Encoder {
     /// The statements of an edge with an operation on memory.
     pub(super) fn memory(&mut self, terms: &mut Terms, edge: EdgeId) -> Result<Vec<Stmt>, Inexact> {
         let is_fresh = self.fresh_zeros.contains(&edge);
-        let program = Rc::clone(&self.program);
+        let program = Arc::clone(&self.program);
         Ok(match program.edge(edge).op {
             Op::Load { var, addr, region } => {
                 let value = self.load(terms, var, addr, region)?;

@@ -14,7 +14,7 @@ mod integer;
 mod memory;
 mod trace;
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use cfa::Program;
 use cfa::ids::{EdgeId, ExprId, VarId};
@@ -46,7 +46,7 @@ pub struct Inexact {
 
 /// Translates expressions and operations of one program; translations are kept.
 pub struct Encoder {
-    program: Rc<Program>,
+    program: Arc<Program>,
     encoding: Encoding,
     symbols: Vec<Option<SymId>>,
     vars: FxHashMap<SymId, VarId>,
@@ -61,7 +61,7 @@ pub struct Encoder {
 
 impl Encoder {
     /// An encoder for `program`.
-    pub fn new(program: Rc<Program>, encoding: Encoding) -> Self {
+    pub fn new(program: Arc<Program>, encoding: Encoding) -> Self {
         let symbols = vec![None; program.vars.len()];
         Self {
             uses_memory: memory::uses_memory(&program),
@@ -78,7 +78,7 @@ impl Encoder {
     }
 
     /// The program.
-    pub fn program(&self) -> &Rc<Program> {
+    pub fn program(&self) -> &Arc<Program> {
         &self.program
     }
 
@@ -112,7 +112,7 @@ impl Encoder {
 
     /// Whether every operation of the program has an exact encoding.
     pub fn check_program(&mut self, terms: &mut Terms) -> Result<(), Inexact> {
-        let program = Rc::clone(&self.program);
+        let program = Arc::clone(&self.program);
         if self.encoding == Encoding::Bitvector {
             // What holds at the start is said on the first edges, which must not be taken again.
             let again = self.uses_memory && !program.node(program.entry).entering.is_empty();
@@ -289,7 +289,7 @@ impl Encoder {
     /// The statements that a step of the analysis executes, in order. Those of the first step also say what holds at the
     /// start.
     pub fn statements(&mut self, terms: &mut Terms, step: Step) -> Result<Vec<Stmt>, Inexact> {
-        let program = Rc::clone(&self.program);
+        let program = Arc::clone(&self.program);
         let statements = self.effect(terms, step)?;
         if self.uses_memory && !matches!(step, Step::Leave(_)) && step.source(&program) == program.entry {
             let mut all = self.start(terms);
@@ -308,7 +308,7 @@ impl Encoder {
         step: Step,
         activation: u32,
     ) -> Result<Vec<Stmt>, Inexact> {
-        let program = Rc::clone(&self.program);
+        let program = Arc::clone(&self.program);
         let (Op::Call { callee, args, result }, true) = (&program.edge(step.edge()).op, activation > 0) else {
             return self.statements(terms, step);
         };
@@ -350,7 +350,7 @@ impl Encoder {
     }
 
     fn effect(&mut self, terms: &mut Terms, step: Step) -> Result<Vec<Stmt>, Inexact> {
-        let program = Rc::clone(&self.program);
+        let program = Arc::clone(&self.program);
         Ok(match step {
             Step::Edge(edge) => match &program.edges[edge.index()].op {
                 Op::Skip | Op::Unsupported { .. } => Vec::new(),

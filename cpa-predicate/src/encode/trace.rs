@@ -34,7 +34,7 @@ impl Encoder {
             result.inputs = inputs.to_vec();
             return result;
         }
-        let program = std::rc::Rc::clone(&self.program);
+        let program = std::sync::Arc::clone(&self.program);
         let mut arrays: BTreeMap<RegionId, ArrayValue> = BTreeMap::new();
         for region in (0..program.regions.len()).map(RegionId::new) {
             let symbol = self.cells(terms, region).symbol;

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use cfa::IntTy;
 use cfa::machine::{Asked, Code, End, Inputs, Machine as Concrete, Move, Setup, Storage};
@@ -103,7 +104,7 @@ fn concrete_runs_are_contained() {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     for text in PROGRAMS {
         let program = program(text);
-        let machine = Machine::new(Rc::clone(&program));
+        let machine = Machine::new(Arc::clone(&program));
         let targets = BTreeSet::new();
         let setup = Setup { targets: &targets, storage: Storage::Inputs, steps: true, coverage: false };
         let code = Rc::new(Code::new(&program, &setup).unwrap());

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use cfa::Property;
 use cpa_core::algorithm::at_target;
@@ -17,10 +18,10 @@ use crate::program;
 fn verify(text: &str, sharing: Sharing, initial: Precision, merge: MergeKind) -> (String, usize, String) {
     let program = program(text);
     let targets: BTreeSet<_> = program.targets(&Property::default_errors());
-    let machine = Rc::new(Machine::new(Rc::clone(&program)));
-    let mut composite = Composite::new(Rc::clone(&program));
-    composite.add(LocationCpa::new(Rc::clone(&program), targets).towards_targets());
-    composite.add(CallstackCpa::new(Rc::clone(&program)));
+    let machine = Rc::new(Machine::new(Arc::clone(&program)));
+    let mut composite = Composite::new(Arc::clone(&program));
+    composite.add(LocationCpa::new(Arc::clone(&program), targets).towards_targets());
+    composite.add(CallstackCpa::new(Arc::clone(&program)));
     let handle = composite.add(ValueCpa::new(Rc::clone(&machine), merge, initial));
     let tracker = ValueTracker::new(handle, Rc::clone(&machine), sharing);
     let mut refiner = ValueRefiner::new(Rc::clone(&machine), Box::new(tracker), Preference::Best);
