@@ -154,8 +154,8 @@ impl Inputs for Recorder<'_> {
 /// Adds the inputs of which the program sees only whether they are zero.
 fn with_truths(program: &Program, mut ranges: Ranges) -> Ranges {
     for edge in program.edge_ids() {
-        if let Op::Havoc { origin: HavocOrigin::Nondet { function }, .. } = &program.edge(edge).op
-            && matches!(&**function, "__VERIFIER_nondet_bool" | "__VERIFIER_nondet__Bool")
+        if let Op::Havoc { var, .. } = program.edge(edge).op
+            && program.var(var).truth
         {
             ranges.entry(edge).or_insert((0, 1));
         }

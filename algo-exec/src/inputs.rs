@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use cfa::ir::{FloatTy, HavocOrigin, Op};
+use cfa::ir::{FloatTy, Op};
 use cfa::machine::{Asked, Inputs};
 use cfa::{EdgeId, IntTy, Program};
 use rustc_hash::FxHashMap;
@@ -235,8 +235,8 @@ impl Inputs for Chosen<'_> {
         let value = match kept {
             Some(value) => value,
             None => {
-                let truth = matches!(&self.program.edge(asked.edge).op,
-                    Op::Havoc { origin: HavocOrigin::Nondet { function }, .. } if function.ends_with("ool"));
+                let truth = matches!(self.program.edge(asked.edge).op,
+                    Op::Havoc { var, .. } if self.program.var(var).truth);
                 let value = self.choose(asked.edge, ty);
                 if truth && value != 0 && value != 1 { i128::from(self.random.below(2) as u64) } else { value }
             }

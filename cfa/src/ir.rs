@@ -398,6 +398,8 @@ pub struct Var {
     pub scope: Scope,
     /// Whether the lowering made it; such a variable has no name in the source.
     pub temporary: bool,
+    /// Whether it holds what a function of truth values returned: the program sees only whether it is 0.
+    pub truth: bool,
 }
 
 /// The body of a function.

@@ -48,6 +48,11 @@ pub use program::{Options, Program, Source, UndefinedFunctions};
 pub use property::{Property, PropertyError};
 pub use types::MachineModel;
 
+/// Whether a function without a body is known to change nothing that a program can see: one that prints, for instance.
+pub fn is_silent(function: &str) -> bool {
+    lower::call::SILENT.contains(&function)
+}
+
 /// Whether a text has directives that only a preprocessor understands.
 pub fn needs_preprocessor(text: &str) -> bool {
     let directive =

@@ -93,6 +93,9 @@ pub struct Program {
     pub labels: Vec<(Arc<str>, NodeId)>,
     /// What the automaton takes for granted about the program beyond the C standard.
     pub assumptions: Vec<String>,
+    /// The called functions without a body of which is assumed that they return any value and change nothing, in the order
+    /// of their names.
+    pub undefined: Vec<Arc<str>>,
 }
 
 impl Program {

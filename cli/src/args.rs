@@ -104,6 +104,14 @@ pub struct Args {
     /// The format of the dump.
     #[arg(long, value_name = "FORMAT", default_value = "text", requires = "dump")]
     pub format: DumpFormat,
+    /// Write an executable counterexample: a C file that is compiled together with the program and makes it reach the error
+    /// (exit code 107).
+    #[arg(long, value_name = "FILE.c")]
+    pub harness: Option<PathBuf>,
+    /// Confirm a counterexample by executing it: compile the program with the system's C compiler, give it the inputs, and
+    /// say beside the verdict whether it reaches the error.
+    #[arg(long)]
+    pub confirm: bool,
     /// Make the exit code tell the verdict.
     #[arg(long)]
     pub exit_code_verdict: bool,

@@ -314,7 +314,7 @@ fn finish(reply: Result<Reply, RunError>, ending: Option<Ending>, panic: &Mutex<
             eprintln!("Error: {message}");
             Ok(End::Input)
         }
-        Err(RunError::Configuration(message)) => Err(message),
+        Err(RunError::Configuration(message) | RunError::Output(message)) => Err(message),
         Err(RunError::Panic) => {
             let message = panic.lock().map(|text| text.clone()).unwrap_or_default();
             eprintln!("Error: internal error: {message}. This is a fault of cpa-verify; please report it.");

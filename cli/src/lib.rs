@@ -4,6 +4,7 @@
 //! program's text to the verdict, [`driver`] is the process around it.
 
 pub mod args;
+pub mod confirm;
 pub mod driver;
 pub mod features;
 pub mod limits;
@@ -13,4 +14,5 @@ pub mod portfolio;
 pub mod preprocess;
 pub mod presets;
 pub mod registry;
+pub mod results;
 pub mod verify;

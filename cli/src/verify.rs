@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use cfa::{MachineModel, Program, Property, UndefinedFunctions};
-use cpa_core::{CancelToken, Verdict};
-use report::counterexample;
+use cpa_core::CancelToken;
 use report::verdict::VerdictLine;
 
 use crate::args::Args;
@@ -15,6 +14,7 @@ use crate::limits::{Limits, cpu_time, memory_used};
 use crate::options::Config;
 use crate::plan::Plan;
 use crate::portfolio::{Answer, Job, PortfolioError, applicable};
+use crate::results::Results;
 
 /// A source file in memory.
 #[derive(Clone, Debug)]
@@ -60,6 +60,8 @@ pub enum RunError {
     Input(String),
     /// The options cannot be used.
     Configuration(String),
+    /// A result cannot be written.
+    Output(String),
     /// An invariant of the tool is broken.
     Panic,
 }
@@ -119,8 +121,6 @@ pub fn verify(
         PortfolioError::Configuration(message) => RunError::Configuration(message),
         PortfolioError::Panic => RunError::Panic,
     })?;
-    let outcome = &answer.outcome;
-
     let mut reply = Reply::default();
     if args.stats {
         reply.lines.extend(statistics(&program, &answer, plan.stages.len() > 1, setup, &limits));
@@ -131,31 +131,11 @@ pub fn verify(
         if answer.panicked {
             reply.lines.push("Note: some stage of the plan ended by an internal error".to_string());
         }
-        reply.lines.extend(outcome.assumptions().iter().map(|text| format!("Assumed: {text}")));
+        reply.lines.extend(answer.outcome.assumptions().iter().map(|text| format!("Assumed: {text}")));
         reply.lines.extend(answer.stage.iter().filter(|_| plan.stages.len() > 1).map(|s| format!("Found by: {s}")));
     }
-    reply.verdict = Some(match outcome.verdict() {
-        Verdict::True => VerdictLine::True,
-        Verdict::False(run) => {
-            if !args.quiet {
-                reply.lines.push("Counterexample, inputs in the order of execution:".to_string());
-                let inputs = counterexample::inputs(&program, run);
-                let none = inputs.is_empty().then(|| "none".to_string());
-                reply.lines.extend(inputs.into_iter().chain(none).map(|line| format!("  {line}")));
-                if args.verbose {
-                    reply.lines.push("Steps:".to_string());
-                    reply
-                        .lines
-                        .extend(counterexample::steps(&program, run).into_iter().map(|line| format!("  {line}")));
-                }
-            }
-            VerdictLine::False { property: Some(name) }
-        }
-        Verdict::Unknown(reason) => {
-            reply.reason = Some(reason.to_string());
-            VerdictLine::Unknown
-        }
-    });
+    let results = Results { program: &program, property: &property, name: &name, outcome: &answer.outcome, args };
+    results.add_to(&mut reply)?;
     Ok(reply)
 }
 

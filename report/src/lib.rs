@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the tools print, in one place for writers and readers: verdict lines and counterexamples.
+//! What the tools say about a result, in one place for writers and readers: verdict lines, counterexamples as text and as
+//! executable files.
 
 pub mod counterexample;
+pub mod harness;
+pub mod inputs;
+pub mod text;
 pub mod verdict;

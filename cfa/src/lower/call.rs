@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::ast::{Expr, ExprRef, Range, Unary};
-use crate::ids::{ExprId, FuncId, NodeId};
+use crate::ids::{ExprId, FuncId, NodeId, VarId};
 use crate::ir::{AllocKind, BinOp, CmpOp, FloatTy, HavocOrigin, IntTy, Op};
 use crate::library;
 use crate::program::UndefinedFunctions;
@@ -30,7 +30,7 @@ const ENDING: [&str; 10] = [
 ];
 
 /// Functions without a body that change nothing that a program without threads can see, but for `%n`; they return anything.
-const SILENT: [&str; 32] = [
+pub(crate) const SILENT: [&str; 32] = [
     "printf",
     "fprintf",
     "dprintf",
@@ -391,6 +391,9 @@ impl<'a> Lower<'a> {
         if supported {
             self.emit(Op::Havoc { var, origin: HavocOrigin::Nondet { function: name.into() } }, range);
         }
+        if ret == Type::Bool {
+            return self.truth_of(var, ret);
+        }
         self.read(var, &ret)
     }
 
@@ -485,16 +488,20 @@ impl<'a> Lower<'a> {
         let Some(storage) = ty.storage(self.machine) else { return opaque(ty) };
         let storage = if is_truth { IntTy { bits: 8, signed: false } } else { storage };
         let var = self.temporary(storage);
-        if !is_truth {
-            self.describe(var, &ty);
-        }
         self.emit(Op::Havoc { var, origin }, range);
-        let expr = self.exprs.var(var, storage);
-        if !is_truth {
-            return Val::Int(expr, ty);
+        if is_truth {
+            return self.truth_of(var, ty);
         }
-        let truth = self.exprs.truth(expr);
-        let storage = ty.storage(self.machine).expect("checked above");
+        self.describe(var, &ty);
+        Val::Int(self.exprs.var(var, storage), ty)
+    }
+
+    /// The value that a function of truth values returned in a variable.
+    fn truth_of(&mut self, var: VarId, ty: Type) -> Val {
+        self.vars[var.index()].truth = true;
+        let value = self.exprs.var(var, self.vars[var.index()].ty);
+        let truth = self.exprs.truth(value);
+        let storage = ty.storage(self.machine).expect("checked by the caller");
         Val::Int(self.exprs.cast(truth, storage), ty)
     }
 

@@ -6,7 +6,7 @@
 //! such as `long double`, is *opaque*: it may be declared and copied, and the first operation that would turn it into
 //! something else becomes an [`Op::Unsupported`] edge.
 
-mod call;
+pub(crate) mod call;
 mod control;
 mod decl;
 mod expr;
@@ -369,6 +369,7 @@ impl<'a> Lower<'a> {
             calls,
             labels,
             assumptions,
+            undefined: self.undefined.into_iter().map(Arc::from).collect(),
         };
         program.loops = Loops::find(&program);
         program
@@ -557,7 +558,7 @@ impl<'a> Lower<'a> {
 
     fn new_var(&mut self, name: &str, ty: IntTy, scope: VarScope, temporary: bool) -> VarId {
         let name = self.unique_name(name);
-        self.vars.push(Var { name, ty, float: None, scope, temporary });
+        self.vars.push(Var { name, ty, float: None, scope, temporary, truth: false });
         VarId::new(self.vars.len() - 1)
     }
 
