@@ -13,6 +13,7 @@ use crate::{
     compare::compare,
     error::Error,
     limits::Limits,
+    report::{self, PlotArgs, ScoreArgs, TableArgs},
     result::{self, Existing, Record, Status, Writer},
     run::{self, LimitTexts, Plan},
     summary, task,
@@ -35,6 +36,9 @@ enum Cmd {
     Run(Box<RunArgs>),
     Compare(CompareArgs),
     Show(ShowArgs),
+    Table(TableArgs),
+    Plot(PlotArgs),
+    Score(ScoreArgs),
 }
 
 /// Run a tool on tasks; results go to a file, one JSON object a line as each run ends, a summary to the screen.
@@ -93,6 +97,9 @@ struct CompareArgs {
     old: PathBuf,
     /// The later results
     new: PathBuf,
+    /// Fail too if the CPU time of what both solve grew by more than this factor
+    #[arg(long, value_name = "FACTOR")]
+    slower: Option<f64>,
 }
 
 /// Print the summary of a result file.
@@ -123,13 +130,16 @@ pub fn execute(cli: Cli) -> Result<u8, Error> {
             let (old, new) = (read(&args.old)?, read(&args.new)?);
             let comparison = compare(&old, &new);
             print(&comparison.report(&new))?;
-            Ok(if comparison.is_bad() { 2 } else { 0 })
+            Ok(if comparison.is_bad(args.slower) { 2 } else { 0 })
         }
         Cmd::Show(args) => {
             let records = read(&args.results)?;
             print(&summary::report(&records))?;
             Ok(exit_code(&records))
         }
+        Cmd::Table(args) => report::table(&args).map(|()| 0),
+        Cmd::Plot(args) => report::plot(&args).map(|()| 0),
+        Cmd::Score(args) => report::score(&args).map(|()| 0),
     }
 }
 
@@ -203,7 +213,7 @@ fn read(path: &Path) -> Result<Vec<Record>, Error> {
 }
 
 /// That a reader such as `head` has seen enough is not an error.
-fn print(text: &str) -> Result<(), Error> {
+pub(crate) fn print(text: &str) -> Result<(), Error> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(source) if source.kind() != io::ErrorKind::BrokenPipe => {
@@ -214,6 +224,6 @@ fn print(text: &str) -> Result<(), Error> {
 }
 
 /// For what is not a result. Nothing can be said about a closed standard error.
-fn note(text: &str) {
+pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "cpa-bench: {text}");
 }

@@ -52,7 +52,7 @@ impl Pair<'_> {
             Status::Correct => format!("correct ({})", r.verdict.map_or("", Verdict::name)),
             _ => r.status.name().to_string(),
         });
-        format!("{}  {old} -> {new}{reason}", self.new.task)
+        format!("{}  {old} -> {new}{reason}", name(self.new))
     }
 
     fn ratio(&self) -> f64 {
@@ -61,15 +61,26 @@ impl Pair<'_> {
     }
 }
 
-/// Compares task by task, in the order of the new file.
+/// The task, and the configuration if it has a name.
+fn name(record: &Record) -> String {
+    record.column().map_or(record.task.clone(), |column| format!("{column}: {}", record.task))
+}
+
+/// Compares task by task, in the order of the new file. Configurations of the same name are compared; if each file has
+/// only one, these are, whatever they are called.
 pub fn compare<'a>(old: &'a [Record], new: &'a [Record]) -> Comparison<'a> {
-    let mut before: BTreeMap<_, _> = old.iter().map(|record| (record.key(), record)).collect();
+    let single = [old, new].iter().all(|records| records.windows(2).all(|pair| pair[0].column() == pair[1].column()));
+    let key = |record: &Record| {
+        let (column, task, property) = record.key();
+        (if single { String::new() } else { column }, task, property)
+    };
+    let mut before: BTreeMap<_, _> = old.iter().map(|record| (key(record), record)).collect();
     let mut comparison = Comparison::default();
     for new in new {
         if new.status == Status::Wrong {
             comparison.wrong.push(new);
         }
-        let Some(old) = before.remove(&new.key()) else {
+        let Some(old) = before.remove(&key(new)) else {
             comparison.added.push(new);
             continue;
         };
@@ -82,14 +93,23 @@ pub fn compare<'a>(old: &'a [Record], new: &'a [Record]) -> Comparison<'a> {
             (false, false) => {}
         }
     }
-    comparison.dropped = old.iter().filter(|record| before.contains_key(&record.key())).collect();
+    comparison.dropped = old.iter().filter(|record| before.contains_key(&key(record))).collect();
     comparison
 }
 
 impl Comparison<'_> {
-    /// Whether the new results are worse in a way that must not pass unnoticed.
-    pub fn is_bad(&self) -> bool {
-        !self.wrong.is_empty() || !self.lost.is_empty()
+    /// Whether the new results are worse in a way that must not pass unnoticed: a wrong verdict, a lost task, or together
+    /// slower by more than the factor.
+    pub fn is_bad(&self, slower: Option<f64>) -> bool {
+        let too_slow = slower.is_some_and(|factor| self.ratio() > factor);
+        !self.wrong.is_empty() || !self.lost.is_empty() || too_slow
+    }
+
+    /// CPU time of what both solve, new to old.
+    fn ratio(&self) -> f64 {
+        let sum = |which: fn(&Pair) -> f64| self.both.iter().map(which).sum::<f64>();
+        let (old, new) = (sum(|pair| pair.old.cpu_s), sum(|pair| pair.new.cpu_s));
+        if old > 0.0 { new / old } else { 1.0 }
     }
 
     /// The whole report.
@@ -130,7 +150,7 @@ impl Comparison<'_> {
         let old: f64 = self.both.iter().map(|pair| pair.old.cpu_s).sum();
         let new: f64 = self.both.iter().map(|pair| pair.new.cpu_s).sum();
         let mut ratios: Vec<f64> = self.both.iter().map(Pair::ratio).collect();
-        let ratio = if old > 0.0 { new / old } else { 1.0 };
+        let ratio = self.ratio();
         let _ = writeln!(
             text,
             "CPU time of what both solve: {} s -> {} s, ratio {ratio:.2}, median ratio {:.2}",
@@ -147,7 +167,7 @@ impl Comparison<'_> {
         for (title, pairs) in [("slower", slower.collect::<Vec<_>>()), ("faster", faster.collect())] {
             for pair in pairs {
                 let [old, new] = [pair.old, pair.new].map(|record| show_seconds(record.cpu_s));
-                let _ = writeln!(text, "  {title}: {}  {old} s -> {new} s", pair.new.task);
+                let _ = writeln!(text, "  {title}: {}  {old} s -> {new} s", name(pair.new));
             }
         }
     }

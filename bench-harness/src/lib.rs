@@ -3,17 +3,24 @@
 //! and says what came out. It knows of the verifier only the command line and the lines it prints.
 //!
 //! The way of a task: [`task`] reads its definition, [`limits`] runs the tool on it, [`answer`] reads what the tool
-//! said, [`result`] judges and records it; [`run`] does this for many at once, [`summary`] and [`compare`] report.
+//! said, [`result`] judges and records it; [`run`] does this for many at once. [`summary`] and [`compare`] report on result
+//! files; [`matrix`] puts the configurations of several files side by side, for [`table`], [`plot`] and [`html`].
 
 pub mod answer;
 pub mod args;
 pub mod compare;
 pub mod error;
+pub mod grid;
+pub mod html;
 pub mod limits;
+pub mod matrix;
+pub mod plot;
 pub mod progress;
+pub mod report;
 pub mod result;
 pub mod run;
 pub mod summary;
 mod sys;
+pub mod table;
 pub mod task;
 pub mod units;

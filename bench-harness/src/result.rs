@@ -101,12 +101,55 @@ pub struct Record {
     pub timelimit_s: f64,
     /// The limit of memory in bytes.
     pub memlimit_bytes: u64,
+    /// The name of the configuration, if the file holds several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config: Option<String>,
+    /// The parameter that is varied, and its value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parameter: Option<Parameter>,
+    /// How usage was measured and limited: `cgroup` or `polling`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured_by: Option<String>,
+    /// Numbers that the tool printed, by their labels.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub statistics: BTreeMap<String, f64>,
+    /// The output of the run, relative to the folder of the result file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<PathBuf>,
 }
+
+/// A parameter of a configuration with the value it had in a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Parameter {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+}
+
+/// What tells the lines of a file apart: configuration, task and property.
+pub type Key = (String, String, String);
 
 impl Record {
     /// What tells the lines of a file apart.
-    pub fn key(&self) -> (String, String) {
-        (self.task.clone(), self.property.clone())
+    pub fn key(&self) -> Key {
+        (self.column().unwrap_or_default(), self.task.clone(), self.property.clone())
+    }
+
+    /// The configuration with its parameter, such as `lbe k=10`; none if the file holds only one.
+    pub fn column(&self) -> Option<String> {
+        match (&self.config, &self.parameter) {
+            (config, None) => config.clone(),
+            (config, Some(Parameter { name, value })) => {
+                let config = config.as_deref().unwrap_or_default();
+                Some(format!("{config} {name}={value}").trim_start().to_string())
+            }
+        }
+    }
+
+    /// Whether the tool said that the property holds, rightly or not.
+    pub fn is_proof(&self) -> bool {
+        self.verdict == Some(Verdict::True)
     }
 }
 

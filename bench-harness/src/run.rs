@@ -2,7 +2,7 @@
 //! Many runs at once: workers take tasks in order, one thread writes what they bring.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     env, fs,
     fs::{File, OpenOptions},
     io::{BufReader, Seek, SeekFrom, Write},
@@ -187,6 +187,11 @@ fn run_one(plan: &Plan, task: &Task, folder: &Path, stop: &(dyn Fn() -> bool + S
         options: plan.options.clone(),
         timelimit_s: seconds(plan.limits.cpu),
         memlimit_bytes: plan.limits.memory,
+        config: None,
+        parameter: None,
+        measured_by: Some("polling".into()),
+        statistics: BTreeMap::new(),
+        log: None,
     }))
 }
 
@@ -242,7 +247,10 @@ pub fn remaining(plan: &Plan, tasks: Vec<Task>, records: &[Record], path: &Path)
             return Err(Error::Usage(format!("{} {message}", path.display())));
         }
     }
-    Ok(tasks.into_iter().filter(|task| !done.contains(&(task.name.clone(), task.property.clone()))).collect())
+    Ok(tasks
+        .into_iter()
+        .filter(|task| !done.contains(&(String::new(), task.name.clone(), task.property.clone())))
+        .collect())
 }
 
 /// The tool as a path that does not depend on the working directory. Without a name: `cpa-verify`, beside this program

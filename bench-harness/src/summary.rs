@@ -4,7 +4,6 @@
 use std::{cmp::Reverse, collections::BTreeMap, fmt::Write};
 
 use crate::{
-    answer::Verdict,
     result::{Record, Status},
     units::{show_bytes, show_seconds},
 };
@@ -26,8 +25,20 @@ pub struct Counts {
     /// Points as in the competition on software verification: 2 for a proof, 1 for an alarm, -32 for a wrong proof,
     /// -16 for a wrong alarm.
     pub score: i64,
+    /// Wrong ones with the verdict TRUE.
+    pub wrong_proofs: usize,
+    /// Wrong ones with the verdict FALSE.
+    pub wrong_alarms: usize,
     /// CPU seconds of the correct ones.
     pub cpu_solved: f64,
+    /// Those of the proofs among them.
+    pub cpu_proofs: f64,
+    /// Wall seconds of the correct ones.
+    pub wall_solved: f64,
+    /// Those of the proofs among them.
+    pub wall_proofs: f64,
+    /// Bytes of memory of the correct ones, added up.
+    pub memory_solved: f64,
     /// CPU seconds of all.
     pub cpu_all: f64,
 }
@@ -38,18 +49,40 @@ impl Counts {
         self.tasks += 1;
         *self.by_status.entry(record.status).or_default() += 1;
         self.cpu_all += record.cpu_s;
-        let proof = record.verdict == Some(Verdict::True);
+        let proof = record.is_proof();
         match (record.status, proof) {
             (Status::Correct, _) => {
                 self.proofs += usize::from(proof);
                 self.alarms += usize::from(!proof);
                 self.score += if proof { 2 } else { 1 };
                 self.cpu_solved += record.cpu_s;
+                self.wall_solved += record.wall_s;
+                self.memory_solved += record.memory_bytes as f64;
+                if proof {
+                    self.cpu_proofs += record.cpu_s;
+                    self.wall_proofs += record.wall_s;
+                }
             }
-            (Status::Wrong, true) => self.score -= 32,
-            (Status::Wrong, false) => self.score -= 16,
+            (Status::Wrong, true) => {
+                self.score -= 32;
+                self.wrong_proofs += 1;
+            }
+            (Status::Wrong, false) => {
+                self.score -= 16;
+                self.wrong_alarms += 1;
+            }
             _ => {}
         }
+    }
+
+    /// Correct ones.
+    pub fn solved(&self) -> usize {
+        self.of(Status::Correct)
+    }
+
+    /// Neither correct nor wrong, and not for want of time or memory.
+    pub fn other(&self) -> usize {
+        [Status::Unjudged, Status::Unknown, Status::Error, Status::Crash].map(|status| self.of(status)).iter().sum()
     }
 
     /// How many have this status.

@@ -52,6 +52,25 @@ pub fn show_seconds(seconds: f64) -> String {
     }
 }
 
+/// A number with so many significant digits, rounded, without exponent: `12300`, `45.7`, `0.0457`.
+pub fn significant(value: f64, digits: usize) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value:.0}");
+    }
+    // Rounding first: 9.996 has three digits as 10.0.
+    let rounded: f64 = format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value);
+    let magnitude = rounded.abs().log10().floor() as i32;
+    let decimals = (digits as i32 - 1 - magnitude).max(0) as usize;
+    format!("{rounded:.decimals$}")
+}
+
+/// Seconds as the theses print them: three significant digits and no zero before the point.
+pub fn thesis_seconds(seconds: f64) -> String {
+    // Below a millisecond the digits mean nothing.
+    let text = if seconds < 0.001 { "0.001".into() } else { significant(seconds, 3) };
+    text.strip_prefix('0').map_or(text.clone(), str::to_string)
+}
+
 /// A time to wait, for people: `12 s`, `3 min`, `2 h 5 min`.
 pub fn show_rough(duration: Duration) -> String {
     match duration.as_secs() {
@@ -96,6 +115,17 @@ mod tests {
         for bad in ["", "GB", "0", "0.1B", "4 gigs", "-4GB"] {
             assert!(parse_bytes(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn significant_digits() {
+        let show = |value| significant(value, 3);
+        assert_eq!(
+            [0.0, 0.04567, 0.9996, 9.996, 45.67, 1234.5].map(show),
+            ["0", "0.0457", "1.00", "10.0", "45.7", "1230"]
+        );
+        assert_eq!(significant(-0.5, 2), "-0.50");
+        assert_eq!([0.17, 3.256, 1780.0, 0.0].map(thesis_seconds), [".170", "3.26", "1780", ".001"]);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 mod files;
 mod input;
 mod limits;
+mod reports;
 mod verdicts;
 
 use std::{

@@ -65,7 +65,7 @@ fn the_record() {
     for measured in ["cpu_s", "wall_s", "memory_bytes"] {
         record[measured] = 0.into();
     }
-    expect![[r#"{"task":"a/one","category":"a","property":"unreach-call","expected":"false","verdict":"false","status":"correct","reason":null,"cpu_s":0,"wall_s":0,"memory_bytes":0,"exit_code":0,"tool":"fake 1.0","options":["--option","a=b"],"timelimit_s":3.0,"memlimit_bytes":4000000000}"#]]
+    expect![[r#"{"task":"a/one","category":"a","property":"unreach-call","expected":"false","verdict":"false","status":"correct","reason":null,"cpu_s":0,"wall_s":0,"memory_bytes":0,"exit_code":0,"tool":"fake 1.0","options":["--option","a=b"],"timelimit_s":3.0,"memlimit_bytes":4000000000,"measured_by":"polling"}"#]]
     .assert_eq(&record.to_string());
 }
 
