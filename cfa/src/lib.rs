@@ -22,6 +22,7 @@ pub mod loops;
 mod lower;
 pub mod machine;
 mod memory;
+pub mod names;
 mod notation;
 mod parse;
 mod prepass;

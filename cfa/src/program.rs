@@ -9,6 +9,7 @@ use crate::ids::{EdgeId, FuncId, NodeId, VarId};
 use crate::ir::{Edge, Function, Node, Object, Region, Span, Var};
 use crate::location::{LineTable, Location};
 use crate::loops::Loops;
+use crate::names::{Declaration, LoopStatement};
 use crate::types::MachineModel;
 
 /// A source file.
@@ -96,6 +97,10 @@ pub struct Program {
     /// The called functions without a body of which is assumed that they return any value and change nothing, in the order
     /// of their names.
     pub undefined: Vec<Arc<str>>,
+    /// What names mean, in the order of their declarations.
+    pub declarations: Vec<Declaration>,
+    /// The statements behind loop heads, those that can be reached.
+    pub loop_statements: Vec<LoopStatement>,
 }
 
 impl Program {

@@ -18,7 +18,7 @@ impl<'a> Lower<'a> {
             let Some((name, name_range)) = declarator.name() else { continue };
             let ty = self.declarator_type(base.clone(), declarator);
             match (decl.storage, ty) {
-                (Storage::Typedef, ty) => self.bind(name, Binding::Typedef(ty)),
+                (Storage::Typedef, ty) => self.bind(name, Binding::Typedef(ty), Some(name_range.1)),
                 (storage, Type::Function(ty)) => {
                     self.declare_function(name, &ty, storage, name_range);
                 }
@@ -45,6 +45,7 @@ impl<'a> Lower<'a> {
                 self.static_binding(name, name, ty, taken)
             }
         };
+        self.declare(name, &binding, (range.1, u32::MAX));
         self.scopes[0].names.insert(name, binding.clone());
         if storage != Storage::Static {
             self.externals.insert(name, binding.clone());
@@ -193,12 +194,12 @@ impl<'a> Lower<'a> {
             let Some((name, name_range)) = declarator.name() else { continue };
             let ty = self.declarator_type(base.clone(), declarator);
             match (decl.storage, ty) {
-                (Storage::Typedef, ty) => self.bind(name, Binding::Typedef(ty)),
+                (Storage::Typedef, ty) => self.bind(name, Binding::Typedef(ty), Some(name_range.1)),
                 (storage, Type::Function(ty)) => {
                     let shadowed = self.lookup(name).cloned();
                     let func = self.declare_function(name, &ty, storage, name_range);
                     if !matches!(shadowed, Some(Binding::Func(_)) | None) {
-                        self.bind(name, Binding::Func(func));
+                        self.bind(name, Binding::Func(func), Some(name_range.1));
                     }
                 }
                 (Storage::Extern, ty) => self.local_extern(name, ty, *range),
@@ -207,7 +208,7 @@ impl<'a> Lower<'a> {
                     let full = format!("{}::{name}", self.cx.name);
                     let taken = self.survey.is_taken(name, Some((self.file, self.cx.start)));
                     let binding = self.static_binding(&full, name, ty, taken);
-                    self.bind(name, binding.clone());
+                    self.bind(name, binding.clone(), Some(name_range.1));
                     self.static_init(&binding, false, *init, *range);
                 }
                 (Storage::None, ty) => self.local(name, ty, *init, *range),
@@ -221,7 +222,7 @@ impl<'a> Lower<'a> {
         let binding = self.scopes[0].names.get(name).cloned();
         self.scopes.extend(scopes);
         if let Some(binding) = binding {
-            self.bind(name, binding);
+            self.bind(name, binding, Some(range.1));
         }
     }
 
@@ -229,7 +230,7 @@ impl<'a> Lower<'a> {
         let ty = self.completed_by(ty, init);
         let taken = self.survey.is_taken(name, Some((self.file, self.cx.start)));
         let (binding, birth) = self.local_binding(name, ty, init.is_some(), taken, range.0, range);
-        self.bind(name, binding.clone());
+        self.bind(name, binding.clone(), Some(range.1));
         // `int x = x;`: the new variable has no value yet.
         let filled = init.is_some_and(|init| !self.mentions(init, name));
         self.give_birth(&birth, filled, range);
@@ -353,7 +354,7 @@ impl<'a> Lower<'a> {
             names.push((*name, next));
             // Later items may use this one, with its own type.
             let ty = if IntTy::INT.wrap(next) == next { Type::INT } else { int(64, next <= i128::from(i64::MAX)) };
-            self.bind(name, Binding::Const(next, ty));
+            self.bind(name, Binding::Const(next, ty), None);
             next += 1;
         }
         let candidates = [(32, false), (32, true), (64, false), (64, true)];
@@ -372,7 +373,7 @@ impl<'a> Lower<'a> {
                 Type::Int(_) => Binding::Const(value, ty.clone()),
                 _ => Binding::Opaque(Type::Unknown("enumeration")),
             };
-            self.bind(name, binding);
+            self.bind(name, binding, None);
         }
         if let Some(tag) = tag {
             self.scopes.last_mut().expect("there is a scope").tags.insert(tag, Tag::Enum(ty.clone()));

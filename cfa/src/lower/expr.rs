@@ -477,7 +477,9 @@ impl<'a> Lower<'a> {
 
     fn statement_expression(&mut self, stmts: &[StmtRef]) -> Val {
         let alive = self.cx.alive;
-        self.scopes.push(Scope::default());
+        let range = stmts.first().zip(stmts.last());
+        let range = range.map(|(first, last)| (self.ast().stmt_range(*first).0, self.ast().stmt_range(*last).1));
+        self.scopes.push(Scope::of(range.unwrap_or_default()));
         let mut value = Val::Void;
         for (at, stmt) in stmts.iter().enumerate() {
             value = match self.ast().stmt(*stmt) {

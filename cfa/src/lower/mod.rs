@@ -18,6 +18,7 @@ mod object;
 mod ops;
 mod place;
 mod regions;
+mod scope;
 mod start;
 mod stmt;
 mod survey;
@@ -36,6 +37,7 @@ use crate::ir::{Body, Function, HavocOrigin, IntTy, Op, Scope as VarScope, Span,
 use crate::layout::{Record, leaves, split};
 use crate::location::LineTable;
 use crate::loops::Loops;
+use crate::names::{Declaration, LoopStatement};
 use crate::prepass::Refusal;
 use crate::program::{Options, Program, Source, UndefinedFunctions};
 use crate::types::{FunctionType, MachineModel, Type};
@@ -43,6 +45,7 @@ use crate::types::{FunctionType, MachineModel, Type};
 use graph::RawGraph;
 use object::{Birth, Memory};
 use place::{PARTS, Place, Slot};
+use scope::Scope;
 use survey::Survey;
 
 /// Expressions deeper than this are cut by a temporary, so that everybody may traverse them recursively.
@@ -67,12 +70,6 @@ enum Binding {
 enum Tag {
     Record(usize),
     Enum(Type),
-}
-
-#[derive(Default)]
-struct Scope<'a> {
-    names: FxHashMap<&'a str, Binding>,
-    tags: FxHashMap<&'a str, Tag>,
 }
 
 /// A value of the program.
@@ -257,6 +254,8 @@ struct Lower<'a> {
     line_markers: bool,
     /// Functions without body whose calls have been given a meaning.
     undefined: BTreeSet<String>,
+    declarations: Vec<Declaration>,
+    loop_statements: Vec<LoopStatement>,
 }
 
 /// Lowers the syntax trees of all files of a program.
@@ -300,6 +299,8 @@ pub(crate) fn lower<'a>(
         undefined_functions: options.undefined_functions,
         line_markers: options.line_markers,
         undefined: BTreeSet::new(),
+        declarations: Vec::new(),
+        loop_statements: Vec::new(),
     };
     lower.program(&options.entry)
 }
@@ -311,7 +312,7 @@ impl<'a> Lower<'a> {
         let mut file_scopes = Vec::new();
         for file in 0..self.asts.len() {
             self.file = file;
-            self.scopes = vec![Scope::default()];
+            self.scopes = vec![Scope::of((0, u32::MAX))];
             let found = self.collect().map_err(|refusal| refuse(&self, refusal))?;
             pending.extend(found);
             file_scopes.push(std::mem::take(&mut self.scopes));
@@ -352,6 +353,8 @@ impl<'a> Lower<'a> {
         let map = |node: NodeId| finished.map[node.index()];
         let calls = calls.into_iter().filter_map(|(name, node, span)| Some((name, map(node)?, span))).collect();
         let labels = labels.into_iter().filter_map(|(name, node)| Some((name, map(node)?))).collect();
+        let statement = |found: LoopStatement| Some(LoopStatement { head: map(found.head)?, ..found });
+        let loop_statements = self.loop_statements.into_iter().filter_map(statement).collect();
         let mut program = Program {
             machine,
             sources: sources.to_vec(),
@@ -370,6 +373,8 @@ impl<'a> Lower<'a> {
             labels,
             assumptions,
             undefined: self.undefined.into_iter().map(Arc::from).collect(),
+            declarations: self.declarations,
+            loop_statements,
         };
         program.loops = Loops::find(&program);
         program
@@ -475,7 +480,7 @@ impl<'a> Lower<'a> {
         let function = &self.funcs[func.index()];
         self.cx = Cx::new(func, function.name.clone(), signature.ret.clone(), function.ret, body.exit);
         self.cur = body.entry;
-        self.scopes.push(Scope::default());
+        self.scopes.push(Scope::of(pending.range));
         self.cx.start = pending.range.0;
         for (param, (ty, slots)) in pending.params.iter().zip(signature.params.iter().zip(&signature.vars)) {
             if let Some((name, range)) = param.declarator.name() {
@@ -531,7 +536,7 @@ impl<'a> Lower<'a> {
                 binding
             }
         };
-        self.bind(name, binding);
+        self.bind(name, binding, Some(range.1));
     }
 
     /// A jump; variables whose declarations it passes over have arbitrary values.
@@ -587,14 +592,6 @@ impl<'a> Lower<'a> {
         let name = format!("{}::__tmp{}", self.cx.name, self.cx.temporaries);
         let scope = if self.before_start { VarScope::Global } else { VarScope::Local(self.cx.func) };
         self.new_var(&name, ty, scope, true)
-    }
-
-    fn bind(&mut self, name: &'a str, binding: Binding) {
-        self.scopes.last_mut().expect("there is a scope").names.insert(name, binding);
-    }
-
-    fn lookup(&self, name: &str) -> Option<&Binding> {
-        self.scopes.iter().rev().find_map(|scope| scope.names.get(name))
     }
 
     /// Declares a function of the current file; later declarations complete earlier ones.

@@ -4,6 +4,7 @@
 use crate::ast::{ExprRef, Range, Stmt, StmtRef};
 use crate::ids::NodeId;
 use crate::ir::{CmpOp, ExprKind, HavocOrigin, Op};
+use crate::names::{LoopKind, LoopStatement};
 use crate::prepass::Refusal;
 use crate::types::Type;
 
@@ -26,7 +27,7 @@ impl<'a> Lower<'a> {
             Stmt::Decl(decl) => self.local_declaration(decl),
             Stmt::Block(stmts) => {
                 let alive = self.cx.alive;
-                self.scopes.push(Scope::default());
+                self.scopes.push(Scope::of(range));
                 for stmt in stmts {
                     self.stmt(*stmt)?;
                 }
@@ -37,6 +38,7 @@ impl<'a> Lower<'a> {
             Stmt::While(cond, body) => {
                 let (head, start, after) = (self.fresh(), self.fresh(), self.fresh());
                 self.flow_to(head, range);
+                self.loop_statement(LoopKind::Before, *body, range);
                 self.branch(*cond, start, after);
                 self.cur = start;
                 self.body(*body, after, head)?;
@@ -46,6 +48,7 @@ impl<'a> Lower<'a> {
             Stmt::DoWhile(body, cond) => {
                 let (head, test, after) = (self.fresh(), self.fresh(), self.fresh());
                 self.flow_to(head, range);
+                self.loop_statement(LoopKind::Behind, *body, range);
                 self.body(*body, after, test)?;
                 self.flow_to(test, range);
                 self.branch(*cond, head, after);
@@ -89,6 +92,17 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
+    /// Records that the current place is the head of a loop.
+    fn loop_statement(&mut self, kind: LoopKind, body: StmtRef, range: Range) {
+        let (first, block) = match self.ast().stmt(body) {
+            Stmt::Block(stmts) => (stmts.first().copied(), !stmts.is_empty()),
+            _ => (None, false),
+        };
+        let body = self.span(self.ast().stmt_range(first.unwrap_or(body)));
+        let span = self.span(range);
+        self.loop_statements.push(LoopStatement { head: self.cur, span, kind, body, block });
+    }
+
     fn body(&mut self, body: StmtRef, on_break: NodeId, on_continue: NodeId) -> Result<(), Refusal> {
         self.cx.breaks.push(on_break);
         self.cx.continues.push(on_continue);
@@ -129,12 +143,13 @@ impl<'a> Lower<'a> {
         range: Range,
     ) -> Result<(), Refusal> {
         let alive = self.cx.alive;
-        self.scopes.push(Scope::default());
+        self.scopes.push(Scope::of(range));
         if let Some(init) = init {
             self.stmt(init)?;
         }
         let (head, start, next, after) = (self.fresh(), self.fresh(), self.fresh(), self.fresh());
         self.flow_to(head, range);
+        self.loop_statement(LoopKind::Before, body, range);
         match cond {
             Some(cond) => self.branch(cond, start, after),
             None => self.edge(self.cur, start, Op::Skip, range),
