@@ -71,7 +71,7 @@ impl Unrolling {
             Start::Anywhere { .. } => callstack,
         });
         let bound = cpa.add(LoopBoundCpa::new(Arc::clone(program), counting, 1));
-        let operator = BlockOperator::new(BlockOptions::NEVER, BTreeSet::new());
+        let operator = BlockOperator::new(BlockOptions::NEVER, Arc::clone(program));
         let predicate = cpa.add(PredicateCpa::new(Rc::clone(manager), operator));
         Self {
             manager: Rc::clone(manager),

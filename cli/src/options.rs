@@ -192,6 +192,34 @@ choice!(/** How octagons at one location are merged. */ OctagonMerge {
     /** To the smallest octagon around both. */ Join = "JOIN",
     /** By widening. */ Widening = "WIDENING",
 });
+choice!(/** How the abstraction of a block is computed. */ ComputationChoice {
+    /** The strongest conjunction of predicates and their negations. */ Cartesian = "CARTESIAN",
+    /** The strongest Boolean combination, by all models. */ Boolean = "BOOLEAN",
+    /** First the Cartesian part, then models of what is left. */ Combined = "COMBINED",
+});
+choice!(/** How abstraction formulas are stored. */ FormulaChoice {
+    /** As binary decision diagrams. */ Bdd = "BDD",
+    /** As terms of the solver. */ Formula = "FORMULA",
+});
+choice!(/** How states inside a block are merged. */ PredicateMerge {
+    /** To the disjunction of their path formulas. */ Abe = "ABE",
+    /** Not at all. */ Sep = "SEP",
+});
+choice!(/** What a refinement does with interpolants. */ StrategyChoice {
+    /** Their atoms become predicates. */ Predicate = "PREDICATE",
+    /** They are conjoined to the states of the path. */ Impact = "IMPACT",
+    /** Both. */ Both = "BOTH",
+});
+choice!(/** Where a predicate is tracked. */ PredicateSharing {
+    /** Where it was found, on paths behind the pivot. */ Path = "PATH",
+    /** Where it was found. */ Location = "LOCATION",
+    /** In the function where it was found. */ Function = "FUNCTION",
+    /** Everywhere. */ Global = "GLOBAL",
+});
+choice!(/** Whether states are covered by force before they are expanded. */ ForcedCoverings {
+    /** They are not. */ None = "NONE",
+    /** By strengthening them along the path from a common ancestor. */ Impact = "IMPACT",
+});
 choice!(/** What is tracked at the start. */ InitialPrecision {
     /** Everything. */ Full = "STATIC_FULL",
     /** Nothing; refinements add what is needed. */ Empty = "REFINEABLE_EMPTY",
@@ -329,10 +357,37 @@ options! {
     "cpa.predicate.blk.alwaysAtFunctions" blk_at_functions: bool = false;
     /// Abstract as soon as the longest path of a block has this many edges (1 is single-block encoding); 0 means never.
     "cpa.predicate.blk.threshold" blk_threshold: u32 = 0;
-    /// The time for one solver query of an abstraction. Where it is not enough, the abstraction becomes weaker.
+    /// Whether a block ends everywhere from the threshold on; without, only where the next two options say so.
+    "cpa.predicate.blk.alwaysAfterThreshold" blk_after_threshold: bool = true;
+    /// Abstract at loop heads if the threshold is reached (with `alwaysAtLoops` off: loops are unrolled inside a block).
+    "cpa.predicate.blk.loops" blk_loops: bool = false;
+    /// Abstract after function calls and returns if the threshold is reached.
+    "cpa.predicate.blk.functions" blk_functions: bool = false;
+    /// Abstract where branches meet.
+    "cpa.predicate.blk.alwaysAtJoin" blk_at_join: bool = false;
+    /// How states inside a block are merged.
+    "cpa.predicate.merge" predicate_merge: PredicateMerge = PredicateMerge::Abe;
+    /// Check the satisfiability of a path at branches, when this many edges were added since the last check; 0 means
+    /// never.
+    "cpa.predicate.satCheck" sat_check: u32 = 0;
+    /// How the abstraction of a block is computed.
+    "cpa.predicate.abstraction.computation" computation: ComputationChoice = ComputationChoice::Combined;
+    /// How abstraction formulas are stored: decision diagrams are compared cheaply, formulas are compared by the solver.
+    "cpa.predicate.abstraction.type" formula_type: FormulaChoice = FormulaChoice::Bdd;
+    /// Whether abstractions and the models found for them are kept for equal blocks.
+    "cpa.predicate.abs.useCache" abstraction_cache: bool = true;
+    /// The time for one solver query of an abstraction or coverage check. Where it is not enough, the abstraction becomes
+    /// weaker, or the state is not covered.
     "cpa.predicate.abstraction.queryTimeout" query_timeout: Option<Duration> = Some(Duration::from_secs(1));
     /// The library for binary decision diagrams.
     "cpa.predicate.bdd" bdd: BddChoice = BddChoice::Oxidd;
+    /// What a refinement does with interpolants.
+    "cpa.predicate.refinement.strategy" strategy: StrategyChoice = StrategyChoice::Predicate;
+    /// Where a predicate is tracked that a refinement found at some location. (The strategy BOTH shares at least by
+    /// location.)
+    "cpa.predicate.precision.sharing" predicate_sharing: PredicateSharing = PredicateSharing::Path;
+    /// Whether states are covered by force before they are expanded.
+    "cpa.predicate.forcedCovering" forced_covering: ForcedCoverings = ForcedCoverings::None;
     /// The interpolation engines in the order in which they are asked, separated by commas.
     "cpa.predicate.refinement.engines" engines: String = "newton,uniform,spacer,candidates,sp".to_string();
     /// How states of the value analysis are merged.

@@ -14,9 +14,9 @@ use std::sync::Arc;
 use cfa::Program;
 use cfa::ids::NodeId;
 use cpa_core::{Cx, Outcome};
-use cpa_predicate::{Encoding, Manager};
+use cpa_predicate::{Computation, Encoding, Manager, Representation, Settings};
 
-use crate::options::{Algorithm, BddChoice, Config, Domains, EncodingChoice};
+use crate::options::{Algorithm, BddChoice, ComputationChoice, Config, Domains, EncodingChoice, FormulaChoice};
 use cpa_predicate::region::Library;
 
 pub use bmc::BmcAnalysis;
@@ -71,7 +71,19 @@ fn manager(program: &Arc<Program>, config: &Config, notes: &mut Vec<String>) -> 
                 .map_err(|inexact| format!("internal error: bit-vectors are exact, but {inexact}"))?
         }
     };
-    manager.set_query_timeout(config.query_timeout);
+    manager.configure(Settings {
+        computation: match config.computation {
+            ComputationChoice::Cartesian => Computation::Cartesian,
+            ComputationChoice::Boolean => Computation::Boolean,
+            ComputationChoice::Combined => Computation::Combined,
+        },
+        representation: match config.formula_type {
+            FormulaChoice::Bdd => Representation::Bdd,
+            FormulaChoice::Formula => Representation::Smt,
+        },
+        cache: config.abstraction_cache,
+        query_timeout: config.query_timeout,
+    });
     Ok(manager)
 }
 

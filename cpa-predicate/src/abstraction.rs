@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Boolean predicate abstraction of a block.
+//! Predicate abstraction of a block: Boolean, Cartesian, or first Cartesian and then Boolean.
 //!
-//! Follows Wendler's thesis, section 2.2.2: the strongest Boolean combination of the tracked predicates that the block's
-//! formula implies. Before models are enumerated, the predicates with one value in all models are found (the Cartesian
-//! part, at most one query more than there are such predicates), so the enumeration ranges over the others only. An empty
-//! precision gives true without a query, a target location asks for satisfiability only (*A Unifying View*, section
+//! Follows Wendler's thesis, section 2.2: the strongest Boolean combination of the tracked predicates that the block's
+//! formula implies (2.2.2), or the strongest conjunction of predicates and negated predicates (2.2.1). The combined
+//! computation first finds the predicates with one value in all models (the Cartesian part, at most one query more than
+//! there are such predicates), so the enumeration of models ranges over the others only. An empty precision gives true without a query, a target location asks for satisfiability only (*A Unifying View*, section
 //! 3.1.6). Results are kept: a block formula is a deterministic function of its statements, so the same block under the
 //! same abstraction and predicates is computed once; and the models of a block are kept, so that another abstraction of
 //! the same block, with more predicates or from another abstraction state, begins with those that are models again: they
@@ -19,7 +19,8 @@ use smt::path::PathFormula;
 use smt::solver::{CheckResult, Limits, Solver};
 use smt::{Evaluator, Sort, SymId, Term, TermId, Terms, Value};
 
-use crate::manager::{Manager, limits, stop};
+use crate::formula::Formula;
+use crate::manager::{Computation, Manager, limits, stop};
 use crate::precision::PredId;
 use crate::region::RegionId;
 
@@ -118,10 +119,9 @@ fn numbers_of_slots(values: &[(u32, TermId)], literals: &[Literal], slots: usize
 }
 
 impl Manager {
-    /// Whether the block can be passed from a state of `region`; a query without answer counts as "it can".
-    pub fn feasible(&mut self, cx: &mut Cx, region: RegionId, path: &PathFormula) -> Result<bool, Stop> {
-        self.stats.false_precision += 1;
-        let start = self.region_term(region);
+    /// Whether the block can be passed from a state of `formula`; a query without answer counts as "it can".
+    pub fn feasible(&mut self, cx: &mut Cx, formula: Formula, path: &PathFormula) -> Result<bool, Stop> {
+        let start = self.formula_term(formula);
         let block = self.terms.and(start, path.pc);
         if let Term::False = self.terms.get(block) {
             return Ok(false);
@@ -152,23 +152,23 @@ impl Manager {
         Ok(result.unwrap_or(true))
     }
 
-    /// The strongest region over `predicates` that holds behind the block; none if the block cannot be passed.
+    /// The strongest formula over `predicates` that holds behind the block; none if the block cannot be passed.
     pub fn abstraction(
         &mut self,
         cx: &mut Cx,
-        region: RegionId,
+        formula: Formula,
         path: &PathFormula,
         predicates: &[PredId],
-    ) -> Result<Option<RegionId>, Stop> {
+    ) -> Result<Option<Formula>, Stop> {
         self.stats.abstractions += 1;
         if let Term::False = self.terms.get(path.pc) {
             return Ok(None);
         }
         if predicates.is_empty() {
             self.stats.empty_precision += 1;
-            return Ok(Some(self.regions.constant(true)));
+            return Ok(Some(self.top()));
         }
-        let start = self.region_term(region);
+        let start = self.formula_term(formula);
         let block = self.terms.and(start, path.pc);
         let values: Vec<(u32, TermId)> = predicates
             .iter()
@@ -180,7 +180,7 @@ impl Manager {
         let key = (block, values);
         if let Some(&known) = self.abstractions.get(&key) {
             self.stats.cached += 1;
-            return Ok(known);
+            return Ok(known.map(|region| self.formula_of_region(region)));
         }
         cx.check()?;
         let unanswered = self.stats.unanswered;
@@ -192,10 +192,10 @@ impl Manager {
             self.stats.result_false += 1;
         }
         // What was over-approximated for lack of an answer may come out better next time.
-        if self.stats.unanswered == unanswered {
+        if self.stats.unanswered == unanswered && self.settings.cache {
             self.abstractions.insert(key, result);
         }
-        Ok(result)
+        Ok(result.map(|region| self.formula_of_region(region)))
     }
 
     /// Runs inside a scope of the solver.
@@ -225,7 +225,10 @@ impl Manager {
                 Answer::Unknown => return Ok(Some(self.regions.constant(true))),
             }
         }
-        let known = self.constant_slots(cx, pc, &mut query, &numbers)?;
+        let known = match self.settings.computation {
+            Computation::Boolean => vec![Known::Varies; numbers.len()],
+            Computation::Cartesian | Computation::Combined => self.constant_slots(cx, pc, &mut query, &numbers)?,
+        };
         let mut result = self.regions.constant(true);
         let mut open = Vec::new();
         for (&(number, _), literal) in values.iter().zip(&literals) {
@@ -248,7 +251,7 @@ impl Manager {
             let literal = self.literal(number, value)?;
             result = self.regions.and(result, literal).map_err(stop)?;
         }
-        if open.is_empty() {
+        if open.is_empty() || self.settings.computation == Computation::Cartesian {
             return Ok(Some(result));
         }
         self.stats.enumerations += 1;
@@ -307,7 +310,7 @@ impl Manager {
         cx.check()?;
         self.stats.checks += 1;
         let mut model = Model::default();
-        let limits = Limits { timeout: self.query_timeout, ..limits(cx) };
+        let limits = Limits { timeout: self.settings.query_timeout, ..limits(cx) };
         match self.solver.check(&self.terms, &[], &limits) {
             CheckResult::Sat(found) => {
                 for &(symbol, index) in &query.instances {
@@ -330,7 +333,7 @@ impl Manager {
         }
         self.stats.models += 1;
         let kept = self.models.entry(pc).or_default();
-        if kept.len() < MODELS_PER_BLOCK {
+        if self.settings.cache && kept.len() < MODELS_PER_BLOCK {
             kept.push(model);
         }
         Ok(Answer::Model)

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The block operator: after which steps an abstraction is computed.
 //!
-//! Follows Wendler's thesis, chapter 3 (abs^SBE, abs^LBE) and *A Unifying View*, section 3.1.6 (blk^l, blk^lf). The option
-//! names are those of CPAchecker.
+//! Follows Wendler's thesis, chapter 3 (abs^SBE, abs^LBE, abs_k and their combinations) and *A Unifying View*, section 3.1.6
+//! (blk^l, blk^lf, blk^never). The option names are those of CPAchecker. Left out are the operators that the thesis only
+//! proposes: by free memory, by time, and by whether there are predicates.
 
-use std::collections::BTreeSet;
+use std::sync::Arc;
 
+use cfa::Program;
 use cfa::ids::NodeId;
 use cpa_core::Step;
 
@@ -16,8 +18,16 @@ pub struct BlockOptions {
     pub at_loops: bool,
     /// Abstract after function calls and returns.
     pub at_functions: bool,
-    /// Abstract as soon as the longest path of the block has this many statements; 0 for no threshold.
+    /// Abstract where branches meet.
+    pub at_joins: bool,
+    /// How long the longest path of a block is, in edges, when the next three apply; 0 for never.
     pub threshold: u32,
+    /// Abstract everywhere from the threshold on.
+    pub from_threshold: bool,
+    /// Abstract at loop heads from the threshold on.
+    pub loops_from_threshold: bool,
+    /// Abstract after function calls and returns from the threshold on.
+    pub functions_from_threshold: bool,
     /// Abstract at targets, so that a target state exists only if its block can be passed.
     pub at_targets: bool,
     /// Whether something else makes sure that no path visits two states of one partition, as the loop-bound analysis does.
@@ -25,16 +35,24 @@ pub struct BlockOptions {
 }
 
 impl BlockOptions {
+    /// blk^never: the whole program, unrolled up to some bound, is one block.
+    pub const NEVER: BlockOptions = BlockOptions {
+        at_loops: false,
+        at_functions: false,
+        at_joins: false,
+        threshold: 0,
+        from_threshold: true,
+        loops_from_threshold: false,
+        functions_from_threshold: false,
+        at_targets: false,
+        unrolled: true,
+    };
     /// blk^l: large blocks from loop head to loop head, calls are inlined.
-    pub const LOOPS: BlockOptions =
-        BlockOptions { at_loops: true, at_functions: false, threshold: 0, at_targets: true, unrolled: false };
+    pub const LOOPS: BlockOptions = BlockOptions { at_loops: true, at_targets: true, unrolled: false, ..Self::NEVER };
     /// abs^LBE or blk^lf: loop heads, calls and returns.
     pub const LBE: BlockOptions = BlockOptions { at_functions: true, ..Self::LOOPS };
     /// abs^SBE: every edge.
-    pub const SBE: BlockOptions = BlockOptions { at_functions: true, threshold: 1, ..Self::LOOPS };
-    /// blk^never: the whole program, unrolled up to some bound, is one block.
-    pub const NEVER: BlockOptions =
-        BlockOptions { at_loops: false, at_functions: false, threshold: 0, at_targets: false, unrolled: true };
+    pub const SBE: BlockOptions = BlockOptions { threshold: 1, ..Self::LBE };
 }
 
 /// Why a block ended; also counted in the statistics.
@@ -46,6 +64,8 @@ pub enum BlockEnd {
     LoopHead,
     /// A call or return edge.
     Function,
+    /// A location where branches meet.
+    Join,
     /// The block is as long as the threshold.
     Threshold,
 }
@@ -53,32 +73,41 @@ pub enum BlockEnd {
 /// Decides where blocks end in one program.
 pub struct BlockOperator {
     options: BlockOptions,
-    loop_heads: BTreeSet<NodeId>,
+    program: Arc<Program>,
 }
 
 impl BlockOperator {
-    /// The operator for a program with the given loop heads.
-    pub fn new(options: BlockOptions, loop_heads: BTreeSet<NodeId>) -> Self {
-        Self { options, loop_heads }
+    /// The operator for a program.
+    pub fn new(options: BlockOptions, program: Arc<Program>) -> Self {
+        Self { options, program }
     }
 
-    /// Whether the block ends behind `step`, which arrived at `node` with a block of `length` statements.
+    /// Whether the block ends behind `step`, which arrived at `node` with a block whose longest path has `length` edges,
+    /// this one included.
     pub fn ends(&self, node: NodeId, step: Step, length: u32, target: bool) -> Option<BlockEnd> {
-        if target && self.options.at_targets {
+        let options = &self.options;
+        if target && options.at_targets {
             return Some(BlockEnd::Target);
         }
-        if self.options.at_loops && self.loop_heads.contains(&node) {
+        let long = options.threshold > 0 && length >= options.threshold;
+        if (options.at_loops || (long && options.loops_from_threshold)) && self.program.loops.is_head(node) {
             return Some(BlockEnd::LoopHead);
         }
-        if self.options.at_functions && matches!(step, Step::Enter(_) | Step::Leave(_)) {
+        if (options.at_functions || (long && options.functions_from_threshold))
+            && matches!(step, Step::Enter(_) | Step::Leave(_))
+        {
             return Some(BlockEnd::Function);
         }
-        (self.options.threshold > 0 && length >= self.options.threshold).then_some(BlockEnd::Threshold)
+        if options.at_joins && self.program.node(node).entering.len() > 1 {
+            return Some(BlockEnd::Join);
+        }
+        (long && options.from_threshold).then_some(BlockEnd::Threshold)
     }
 
-    /// Whether every cycle of the automaton contains the end of a block, or the automaton is unrolled, so that blocks are
-    /// acyclic and the paths that meet inside one exclude each other.
-    pub fn acyclic(&self) -> bool {
-        self.options.at_loops || self.options.threshold == 1 || self.options.unrolled
+    /// Whether a block may contain several iterations of a loop, which then have to be told apart.
+    pub fn unrolls(&self) -> bool {
+        let options = &self.options;
+        let single = options.threshold == 1 && (options.from_threshold || options.loops_from_threshold);
+        !(options.at_loops || single || options.unrolled)
     }
 }

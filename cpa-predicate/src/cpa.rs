@@ -9,32 +9,42 @@
 
 use std::cell::RefCell;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use cfa::ids::NodeId;
-use cpa_core::{Adjusted, At, Cpa, Cx, Merge, Step, Stop};
+use cfa::ir::Op;
+use cpa_core::{Adjusted, At, Cpa, Cx, Merge, PartitionKey, Step, Stop};
+use rustc_hash::FxHasher;
 use smt::Terms;
 use smt::path::PathFormula;
 
 use crate::block::{BlockEnd, BlockOperator};
 use crate::calls::Calls;
+use crate::formula::Formula;
+use crate::laps::{LapCounter, Laps};
 use crate::manager::Manager;
 use crate::precision::{Precision, PredId};
-use crate::region::RegionId;
 
 /// An abstract state of the Predicate CPA.
 #[derive(Clone, Debug)]
 pub struct PredicateState {
     /// ψ, the abstraction at the start of the block.
-    region: RegionId,
+    formula: Formula,
     /// Names the abstraction state the block began with; blocks with different numbers never merge.
     block: u64,
     /// φ, what happened since; empty for abstraction states.
     path: Rc<PathFormula>,
+    /// For abstraction states the block that ended here, from the abstraction state before.
+    entry: Rc<PathFormula>,
     /// The longest path of the block, in edges.
     length: u32,
     /// Whether the state is the start of a block.
     abstraction: bool,
+    /// The length at which satisfiability was checked last.
+    checked: u32,
+    /// Iterations of loops inside the block.
+    laps: Laps,
     /// The predicates that ψ was computed with. The precision of the node may have grown since.
     tracked: Rc<[PredId]>,
     /// The active functions.
@@ -48,8 +58,19 @@ impl PredicateState {
     }
 
     /// The abstraction formula at the start of the block.
-    pub fn region(&self) -> RegionId {
-        self.region
+    pub fn formula(&self) -> Formula {
+        self.formula
+    }
+
+    /// The same state with another abstraction formula at the start of the block.
+    #[must_use]
+    pub(crate) fn with_formula(&self, formula: Formula) -> Self {
+        Self { formula, ..self.clone() }
+    }
+
+    /// For abstraction states the formula of the block that ended here, from the abstraction state before.
+    pub(crate) fn entry(&self) -> &PathFormula {
+        &self.entry
     }
 
     /// The predicates that the abstraction formula at the start of the block was computed with.
@@ -76,10 +97,11 @@ impl PredicateState {
 
 impl PartialEq for PredicateState {
     fn eq(&self, other: &Self) -> bool {
-        self.region == other.region
+        self.formula == other.formula
             && self.block == other.block
             && self.length == other.length
             && self.abstraction == other.abstraction
+            && self.laps == other.laps
             && (Rc::ptr_eq(&self.path, &other.path) || self.path == other.path)
     }
 }
@@ -94,24 +116,72 @@ impl fmt::Display for PredicateState {
     }
 }
 
+/// Settings of a [`PredicateCpa`] beside its block operator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PredicateOptions {
+    /// Whether the states of a block merge.
+    pub merge: bool,
+    /// Check the satisfiability of a path at a branch if this many edges were added since the last check; 0 for never.
+    pub sat_check: u32,
+}
+
+impl Default for PredicateOptions {
+    fn default() -> Self {
+        Self { merge: true, sat_check: 0 }
+    }
+}
+
 /// The Predicate CPA over a shared [`Manager`].
 pub struct PredicateCpa {
     manager: Rc<RefCell<Manager>>,
     operator: BlockOperator,
+    options: PredicateOptions,
+    /// Tells iterations apart, if blocks may contain several and merge.
+    laps: Option<LapCounter>,
     next_block: u64,
 }
 
 impl PredicateCpa {
     /// The CPA with the given block operator.
     pub fn new(manager: Rc<RefCell<Manager>>, operator: BlockOperator) -> Self {
-        Self { manager, operator, next_block: 0 }
+        Self::with_options(manager, operator, PredicateOptions::default())
     }
 
-    fn abstraction_state(&mut self, region: RegionId, tracked: Rc<[PredId]>, calls: Calls) -> PredicateState {
+    /// The CPA with the given block operator and other settings.
+    pub fn with_options(manager: Rc<RefCell<Manager>>, operator: BlockOperator, options: PredicateOptions) -> Self {
+        let unrolls = options.merge && operator.unrolls();
+        let laps = unrolls.then(|| LapCounter::new(manager.borrow().encoder.program()));
+        Self { manager, operator, options, laps, next_block: 0 }
+    }
+
+    fn abstraction_state(
+        &mut self,
+        formula: Formula,
+        before: Option<&PredicateState>,
+        tracked: Rc<[PredId]>,
+    ) -> PredicateState {
         let block = self.next_block;
         self.next_block += 1;
-        let path = Rc::new(PathFormula::empty());
-        PredicateState { region, block, path, length: 0, abstraction: true, tracked, calls }
+        let empty = Rc::new(PathFormula::empty());
+        PredicateState {
+            formula,
+            block,
+            entry: before.map_or_else(|| Rc::clone(&empty), |state| Rc::clone(&state.path)),
+            path: empty,
+            length: 0,
+            checked: 0,
+            abstraction: true,
+            laps: Laps::default(),
+            tracked,
+            calls: before.map(|state| state.calls.clone()).unwrap_or_default(),
+        }
+    }
+
+    /// Whether the satisfiability of the path is due to be checked.
+    fn check_is_due(&self, state: &PredicateState, step: Step) -> bool {
+        self.options.sat_check > 0
+            && state.length - state.checked >= self.options.sat_check
+            && matches!(self.manager.borrow().encoder.program().edge(step.edge()).op, Op::Assume { .. })
     }
 }
 
@@ -125,7 +195,7 @@ impl Cpa for PredicateCpa {
 
     fn initial(&mut self, _cx: &mut Cx) -> Result<(PredicateState, Precision), Stop> {
         let top = self.manager.borrow_mut().top();
-        Ok((self.abstraction_state(top, Rc::new([]), Calls::default()), Precision::default()))
+        Ok((self.abstraction_state(top, None, Rc::new([])), Precision::default()))
     }
 
     fn transfer(
@@ -136,18 +206,26 @@ impl Cpa for PredicateCpa {
         _precision: &Precision,
     ) -> Result<Vec<PredicateState>, Stop> {
         let manager = &mut *self.manager.borrow_mut();
+        if manager.is_false(state.formula) {
+            return Ok(Vec::new());
+        }
         let path = state.follow(manager, step)?;
         if path.pc == Terms::fls() {
             return Ok(Vec::new());
         }
         let length = state.length + 1;
         let calls = state.calls.after(manager.encoder.program(), step);
-        Ok(vec![PredicateState { path: Rc::new(path), length, abstraction: false, calls, ..state.clone() }])
+        let laps = match &self.laps {
+            Some(counter) => counter.after(&state.laps, manager.encoder.program(), step),
+            None => Laps::default(),
+        };
+        let path = Rc::new(path);
+        Ok(vec![PredicateState { path, length, abstraction: false, calls, laps, ..state.clone() }])
     }
 
-    fn leq(&mut self, _cx: &mut Cx, left: &PredicateState, right: &PredicateState) -> Result<bool, Stop> {
+    fn leq(&mut self, cx: &mut Cx, left: &PredicateState, right: &PredicateState) -> Result<bool, Stop> {
         if left.abstraction && right.abstraction {
-            return self.manager.borrow_mut().implies(left.region, right.region);
+            return self.manager.borrow_mut().implies(cx, left.formula, right.formula);
         }
         Ok(left == right)
     }
@@ -159,16 +237,21 @@ impl Cpa for PredicateCpa {
         reached: &PredicateState,
         _precision: &Precision,
     ) -> Result<Merge<PredicateState>, Stop> {
-        if new.abstraction || reached.abstraction || new.block != reached.block {
+        if !self.options.merge || new.abstraction || reached.abstraction || new.block != reached.block {
+            return Ok(Merge::Separate);
+        }
+        if new.laps != reached.laps {
             return Ok(Merge::Separate);
         }
         if new.path == reached.path && new.length <= reached.length {
             return Ok(Merge::Contained);
         }
         let manager = &mut *self.manager.borrow_mut();
-        let path = reached.path.merge(&mut manager.terms, &new.path, self.operator.acyclic());
+        // Blocks are acyclic, so paths that meet exclude each other.
+        let path = reached.path.merge(&mut manager.terms, &new.path, true);
         Ok(Merge::Changed(PredicateState {
             path: Rc::new(path),
+            checked: new.checked.min(reached.checked),
             length: new.length.max(reached.length),
             ..reached.clone()
         }))
@@ -191,27 +274,44 @@ impl Cpa for PredicateCpa {
     ) -> Result<Adjusted<PredicateState, Precision>, Stop> {
         let Some(step) = at.step else { return Ok(Adjusted::Unchanged) };
         let Some(end) = self.operator.ends(at.node, step, state.length, at.target) else {
-            return Ok(Adjusted::Unchanged);
+            if !self.check_is_due(state, step) {
+                return Ok(Adjusted::Unchanged);
+            }
+            if !self.manager.borrow_mut().feasible(cx, state.formula, &state.path)? {
+                return Ok(Adjusted::Bottom);
+            }
+            return Ok(Adjusted::Keep(PredicateState { checked: state.length, ..state.clone() }, precision.clone()));
         };
-        let tracked: Rc<[PredId]> = if end == BlockEnd::Target { Rc::new([]) } else { tracked(precision, at.node) };
-        let region = {
+        let (formula, tracked) = {
             let manager = &mut *self.manager.borrow_mut();
             manager.stats.count_end(end, state.length);
             if end == BlockEnd::Target {
-                manager.feasible(cx, state.region, &state.path)?.then(|| manager.top())
+                manager.stats.false_precision += 1;
+                let passed = manager.feasible(cx, state.formula, &state.path)?;
+                (passed.then(|| manager.top()), Rc::new([]) as Rc<[PredId]>)
             } else {
-                manager.abstraction(cx, state.region, &state.path, &tracked)?
+                let tracked = tracked(manager, precision, at.node);
+                (manager.abstraction(cx, state.formula, &state.path, &tracked)?, tracked)
             }
         };
-        Ok(match region {
-            Some(region) => {
-                Adjusted::Keep(self.abstraction_state(region, tracked, state.calls.clone()), precision.clone())
-            }
+        Ok(match formula {
+            Some(formula) => Adjusted::Keep(self.abstraction_state(formula, Some(state), tracked), precision.clone()),
             None => Adjusted::Bottom,
         })
     }
+
+    fn partition(&self, state: &PredicateState) -> Option<PartitionKey> {
+        if state.abstraction {
+            return None;
+        }
+        let mut hasher = FxHasher::default();
+        (state.block, &state.laps).hash(&mut hasher);
+        Some(PartitionKey(hasher.finish()))
+    }
 }
 
-fn tracked(precision: &Precision, node: NodeId) -> Rc<[PredId]> {
-    precision.at(node).map(|set| set.iter().copied().collect()).unwrap_or_default()
+/// The predicates of the precision and the shared ones.
+fn tracked(manager: &Manager, precision: &Precision, node: NodeId) -> Rc<[PredId]> {
+    let func = manager.encoder.program().node(node).func;
+    precision.tracked(&manager.shared, func, node)
 }

@@ -3,14 +3,19 @@
 //!
 //! Follows Wendler, *Software Verification based on Adjustable Large-Block Encoding*, and Beyer, Dangl, Wendler, *A
 //! Unifying View on SMT-Based Software Verification*. [`encode`] turns operations into terms, [`block`] says where blocks
-//! end, [`abstraction`] computes the strongest Boolean combination of the tracked predicates behind a block, [`region`]
-//! stores it, [`cpa`] is the analysis and [`refiner`] finds new predicates.
+//! end, [`abstraction`] computes the strongest combination of the tracked predicates behind a block, [`formula`] and
+//! [`region`] store it, [`cpa`] is the analysis, [`refiner`] finds new predicates or stronger states, and [`impact`]
+//! strengthens states and covers them by force. Predicate abstraction, IMPACT and what lies between are choices of options.
 
+mod abstract_path;
 pub mod abstraction;
 pub mod block;
 mod calls;
 pub mod cpa;
 pub mod encode;
+pub mod formula;
+pub mod impact;
+mod laps;
 pub mod manager;
 pub mod pathcheck;
 pub mod precision;
@@ -19,9 +24,11 @@ pub mod region;
 pub mod stats;
 
 pub use block::{BlockOperator, BlockOptions};
-pub use cpa::{PredicateCpa, PredicateState};
+pub use cpa::{PredicateCpa, PredicateOptions, PredicateState};
 pub use encode::Encoding;
-pub use manager::Manager;
+pub use formula::{Formula, Representation};
+pub use impact::ImpactCovering;
+pub use manager::{Computation, Manager, Settings};
 pub use pathcheck::PathCheck;
-pub use precision::Precision;
-pub use refiner::{PredicateRefiner, RefinerOptions};
+pub use precision::{Precision, Scope, Sharing};
+pub use refiner::{PredicateRefiner, RefinerOptions, Strategy};

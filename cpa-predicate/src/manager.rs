@@ -13,9 +13,47 @@ use smt::{TermId, Terms};
 
 use crate::abstraction::Model;
 use crate::encode::{Encoder, Encoding, Inexact};
-use crate::precision::Predicates;
+use crate::formula::{Implications, Representation};
+use crate::precision::{Precision, Predicates};
 use crate::region::{self, Library, OutOfNodes, RegionId, RegionNode, Regions};
 use crate::stats::Statistics;
+
+/// How the abstraction of a block is computed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Computation {
+    /// The strongest conjunction of predicates and their negations.
+    Cartesian,
+    /// The strongest Boolean combination of predicates, by models of all of them.
+    Boolean,
+    /// The same; models range over those predicates only that have no fixed value (the Cartesian part).
+    #[default]
+    Combined,
+}
+
+/// What the options say about abstractions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Settings {
+    /// How abstractions are computed.
+    pub computation: Computation,
+    /// How abstraction formulas are stored.
+    pub representation: Representation,
+    /// Whether abstractions and the models found for them are kept for equal blocks.
+    pub cache: bool,
+    /// The time for one query of an abstraction or a coverage check; one that takes longer makes the abstraction weaker, or
+    /// the state not covered. None means no limit.
+    pub query_timeout: Option<Duration>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            computation: Computation::default(),
+            representation: Representation::default(),
+            cache: true,
+            query_timeout: None,
+        }
+    }
+}
 
 /// A block from an abstraction state, with the numbers and values of the predicates behind it.
 pub(crate) type BlockKey = (TermId, Vec<(u32, TermId)>);
@@ -39,9 +77,12 @@ pub struct Manager {
     pub(crate) feasible: FxHashMap<TermId, bool>,
     /// Unanswered questions about single predicates.
     pub(crate) hard: FxHashMap<u32, u32>,
-    /// The time for one query of an abstraction; one that takes longer makes the abstraction weaker.
-    pub(crate) query_timeout: Option<Duration>,
+    pub(crate) settings: Settings,
+    pub(crate) implications: Implications,
+    /// Predicates that are tracked whatever the precision of a state says, see [`crate::precision::Sharing`].
+    pub(crate) shared: Precision,
     region_terms: FxHashMap<RegionId, TermId>,
+    pub(crate) term_regions: FxHashMap<TermId, RegionId>,
 }
 
 impl Manager {
@@ -62,19 +103,22 @@ impl Manager {
             models: FxHashMap::default(),
             feasible: FxHashMap::default(),
             hard: FxHashMap::default(),
-            query_timeout: None,
+            settings: Settings::default(),
+            implications: Implications::default(),
+            shared: Precision::default(),
             region_terms: FxHashMap::default(),
+            term_regions: FxHashMap::default(),
         })
     }
 
-    /// Sets the time for one query of an abstraction; none, as at the start, means no limit.
-    pub fn set_query_timeout(&mut self, timeout: Option<Duration>) {
-        self.query_timeout = timeout;
+    /// Sets how abstractions are computed; before the first one.
+    pub fn configure(&mut self, settings: Settings) {
+        self.settings = settings;
     }
 
-    /// The region of all valuations.
-    pub fn top(&mut self) -> RegionId {
-        self.regions.constant(true)
+    /// How abstractions are computed.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     /// The name of the BDD library in use.
@@ -99,12 +143,6 @@ impl Manager {
             path.apply(&mut self.terms, statement);
         }
         Ok(path)
-    }
-
-    /// Whether one region is a subset of another.
-    pub fn implies(&mut self, f: RegionId, g: RegionId) -> Result<bool, Stop> {
-        self.stats.coverage_checks += 1;
-        self.regions.implies(f, g).map_err(stop)
     }
 
     /// A region as a term over the program variables.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Predicates and precisions.
 //!
-//! A precision says which predicates are tracked at which location (Wendler's thesis, section 2.2). It is attached to the
-//! abstract states and inherited along the ARG, so a refinement changes what is tracked behind the pivot only (chapter 4,
-//! "precision per path").
+//! A precision says which predicates are tracked at which location (Wendler's thesis, section 2.2), in which function or
+//! everywhere. It is attached to the abstract states and inherited along the ARG, so a refinement changes what is tracked
+//! behind the pivot only (chapter 4, "precision per path"); what is shared beyond that is kept beside, see [`Sharing`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use cfa::ids::NodeId;
+use cfa::ids::{FuncId, NodeId};
 use indexmap::IndexSet;
 use smt::TermId;
 
@@ -57,39 +57,69 @@ impl Predicates {
     }
 }
 
-/// The predicates of each location; empty at the start of an analysis.
+/// Where a predicate is tracked that a refinement found at some location.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Sharing {
+    /// At that location, on paths behind the pivot of the refinement.
+    #[default]
+    Path,
+    /// At that location.
+    Location,
+    /// Everywhere in the function.
+    Function,
+    /// Everywhere.
+    Global,
+}
+
+/// Where a set of predicates is tracked. Locations come last, for they are looked up most.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Scope {
+    /// Everywhere.
+    Global,
+    /// In a function.
+    Function(FuncId),
+    /// At a location.
+    Location(NodeId),
+}
+
+/// The predicates of each scope; empty at the start of an analysis.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Precision {
-    locations: Rc<BTreeMap<NodeId, Rc<BTreeSet<PredId>>>>,
+    scopes: Rc<BTreeMap<Scope, Rc<BTreeSet<PredId>>>>,
 }
 
 impl Precision {
-    /// The predicates to track at `location`.
-    pub fn at(&self, location: NodeId) -> Option<&BTreeSet<PredId>> {
-        self.locations.get(&location).map(Rc::as_ref)
+    /// The predicates of this and another precision that are to be tracked at `location`, which is in `func`; ascending.
+    pub fn tracked(&self, other: &Self, func: FuncId, location: NodeId) -> Rc<[PredId]> {
+        let scopes = [Scope::Global, Scope::Function(func), Scope::Location(location)];
+        let sets = scopes.iter().flat_map(|scope| [self.scopes.get(scope), other.scopes.get(scope)]).flatten();
+        let mut all: Vec<PredId> = sets.flat_map(|set| set.iter().copied()).collect();
+        all.sort_unstable();
+        all.dedup();
+        all.into()
     }
 
-    /// This precision with more predicates at one location.
-    pub fn with(&self, location: NodeId, predicates: impl IntoIterator<Item = PredId>) -> Self {
-        let mut locations = (*self.locations).clone();
-        let mut set = locations.get(&location).map(|set| (**set).clone()).unwrap_or_default();
+    /// This precision with more predicates in one scope.
+    pub fn with(&self, scope: Scope, predicates: impl IntoIterator<Item = PredId>) -> Self {
+        let mut scopes = (*self.scopes).clone();
+        let mut set = scopes.get(&scope).map(|set| (**set).clone()).unwrap_or_default();
         set.extend(predicates);
         if !set.is_empty() {
-            locations.insert(location, Rc::new(set));
+            scopes.insert(scope, Rc::new(set));
         }
-        Self { locations: Rc::new(locations) }
+        Self { scopes: Rc::new(scopes) }
     }
 
     /// The predicates of both precisions.
     pub fn union(&self, other: &Self) -> Self {
-        if Rc::ptr_eq(&self.locations, &other.locations) || other.locations.is_empty() {
+        if Rc::ptr_eq(&self.scopes, &other.scopes) || other.scopes.is_empty() {
             return self.clone();
         }
-        other.locations.iter().fold(self.clone(), |result, (&location, set)| result.with(location, set.iter().copied()))
+        other.scopes.iter().fold(self.clone(), |result, (&scope, set)| result.with(scope, set.iter().copied()))
     }
 
-    /// The locations with predicates, and their predicates.
-    pub fn iter(&self) -> impl Iterator<Item = (NodeId, &BTreeSet<PredId>)> {
-        self.locations.iter().map(|(&location, set)| (location, &**set))
+    /// The scopes with predicates, and their predicates.
+    pub fn iter(&self) -> impl Iterator<Item = (Scope, &BTreeSet<PredId>)> {
+        self.scopes.iter().map(|(&scope, set)| (scope, &**set))
     }
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Predicate refinement.
+//! Refinement: by new predicates, by stronger states (IMPACT), or by both (as in UFO).
 //!
 //! Follows *A Unifying View*, sections 3.2 and 3.2.4: the abstract path from the root to the target is cut at its
 //! abstraction states; one query decides whether the sequence of blocks is feasible, and if not, an inductive sequence of
-//! interpolants gives new predicates for the locations of the cuts. The pivot is the first abstraction state for which
-//! there are new ones (lazy refinement).
+//! interpolants says why. The strategies differ in what they do with it. Predicate refinement tracks its atoms at the
+//! locations of the cuts; the pivot is the first abstraction state for which there are new ones (lazy refinement). IMPACT
+//! conjoins the interpolants to the states, see [`crate::impact`]. Both do both: the states of the path become stronger,
+//! and those that are computed later have the atoms among their predicates (section 4.5.1).
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,19 +15,35 @@ use std::sync::Arc;
 use cfa::Program;
 use cfa::ids::NodeId;
 use cfa::ir::Op;
-use cpa_core::{Arg, ArgId, Counterexample, Cut, Cx, Handle, Refinement, Refiner, Step, Stop};
-use rustc_hash::FxHashMap;
-use smt::itp::{BlockDag, CutHint, DagEdge, Hints, PathQuery, PathResult, Portfolio, Witness};
-use smt::path::Stmt;
+use cpa_core::{Arg, ArgId, Counterexample, Cut, Cx, Handle, Refinement, Refiner, Stop};
+use smt::itp::{CutHint, Hints, PathQuery, PathResult, Portfolio, Witness};
 use smt::{TermId, Terms};
 
+use crate::abstract_path::{Block, abstraction_path, block};
 use crate::cpa::PredicateCpa;
+use crate::impact::Strengthener;
 use crate::manager::{Manager, limits};
-use crate::precision::{Precision, PredId};
+use crate::precision::{PredId, Scope, Sharing};
+
+/// What is done with interpolants.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Strategy {
+    /// Their atoms become predicates.
+    #[default]
+    Predicate,
+    /// The states of the path become stronger.
+    Impact,
+    /// Both.
+    Both,
+}
 
 /// What the refiner does with interpolants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RefinerOptions {
+    /// What interpolants are for.
+    pub strategy: Strategy,
+    /// Where new predicates are tracked.
+    pub sharing: Sharing,
     /// Whether atoms become predicates; otherwise whole interpolants do.
     pub split_atoms: bool,
     /// An interpolant with more atoms than this becomes a predicate as a whole.
@@ -34,24 +52,17 @@ pub struct RefinerOptions {
 
 impl Default for RefinerOptions {
     fn default() -> Self {
-        Self { split_atoms: true, max_atoms: 32 }
+        Self { strategy: Strategy::Predicate, sharing: Sharing::Path, split_atoms: true, max_atoms: 32 }
     }
 }
 
-/// Decides abstract counterexamples and finds predicates that rule out the spurious ones.
+/// Decides abstract counterexamples and rules out the spurious ones.
 pub struct PredicateRefiner {
     program: Arc<Program>,
     manager: Rc<RefCell<Manager>>,
     handle: Handle<PredicateCpa>,
     portfolio: Rc<RefCell<Portfolio>>,
     options: RefinerOptions,
-}
-
-/// A block of the abstract path, with the steps behind its edges.
-struct Block {
-    dag: BlockDag,
-    /// For each edge of the graph the step it belongs to, if it is the first edge of that step.
-    steps: Vec<Option<Step>>,
 }
 
 impl PredicateRefiner {
@@ -64,96 +75,6 @@ impl PredicateRefiner {
         options: RefinerOptions,
     ) -> Self {
         Self { program, manager, handle, portfolio, options }
-    }
-
-    /// The abstraction states from the root to the target, both included.
-    fn abstraction_path(&self, arg: &Arg, target: ArgId) -> Vec<ArgId> {
-        let mut path = vec![target];
-        let mut node = target;
-        while let Some(&(parent, _)) = arg.parents(node).first() {
-            node = parent;
-            if arg.state(node).get(self.handle).is_abstraction() {
-                path.push(node);
-            }
-        }
-        path.reverse();
-        path
-    }
-
-    /// The nodes between two abstraction states, each behind its parents; the first and last are these two.
-    fn block_nodes(&self, arg: &Arg, start: ArgId, end: ArgId) -> Result<Vec<ArgId>, Stop> {
-        let mut order = Vec::new();
-        let mut visited: FxHashMap<ArgId, bool> = FxHashMap::default();
-        visited.insert(start, true);
-        order.push(start);
-        let mut stack = vec![end];
-        while let Some(&node) = stack.last() {
-            match visited.get(&node) {
-                Some(true) => {
-                    stack.pop();
-                }
-                Some(false) => {
-                    visited.insert(node, true);
-                    order.push(node);
-                    stack.pop();
-                }
-                None => {
-                    if node != end && arg.state(node).get(self.handle).is_abstraction() {
-                        return Err(Stop::Internal(format!("the block from {start} to {end} also begins at {node}")));
-                    }
-                    visited.insert(node, false);
-                    for &(parent, _) in arg.parents(node) {
-                        match visited.get(&parent) {
-                            None => stack.push(parent),
-                            Some(true) => {}
-                            // In progress, so the node is on the way from the end to here.
-                            Some(false) => {
-                                return Err(Stop::GaveUp(format!("the block that ends at {end} contains a cycle")));
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        Ok(order)
-    }
-
-    fn block(&self, manager: &mut Manager, arg: &Arg, start: ArgId, end: ArgId) -> Result<Block, Stop> {
-        let order = self.block_nodes(arg, start, end)?;
-        let mut numbers: FxHashMap<ArgId, u32> = FxHashMap::default();
-        let mut block = Block { dag: BlockDag { nodes: 0, edges: Vec::new() }, steps: Vec::new() };
-        for &node in &order {
-            // The nodes between the statements of a step must come before the node where the step arrives.
-            let mut arriving = Vec::new();
-            if node != start {
-                for &(parent, step) in arg.parents(node) {
-                    let Some(&from) = numbers.get(&parent) else { continue };
-                    let mut statements = manager
-                        .encoder
-                        .statements(&mut manager.terms, step)
-                        .map_err(|inexact| Stop::Internal(format!("the program was checked before: {inexact}")))?;
-                    let last = statements.pop().unwrap_or(Stmt::Skip);
-                    let mut from = from;
-                    let mut first = Some(step);
-                    for stmt in statements {
-                        let to = block.dag.nodes;
-                        block.dag.nodes += 1;
-                        block.dag.edges.push(DagEdge { from, to, stmt });
-                        block.steps.push(first.take());
-                        from = to;
-                    }
-                    arriving.push((from, last, first));
-                }
-            }
-            let number = block.dag.nodes;
-            block.dag.nodes += 1;
-            numbers.insert(node, number);
-            for (from, stmt, step) in arriving {
-                block.dag.edges.push(DagEdge { from, to: number, stmt });
-                block.steps.push(step);
-            }
-        }
-        Ok(block)
     }
 
     fn hints(&self, manager: &Manager, arg: &Arg, cuts: &[ArgId]) -> Hints {
@@ -200,45 +121,100 @@ impl PredicateRefiner {
         chosen.into_iter().map(|atom| manager.predicates.intern(atom)).collect()
     }
 
-    fn spurious(&self, manager: &mut Manager, arg: &Arg, cuts: &[ArgId], interpolants: &[TermId]) -> Refinement {
-        let target_precision = cuts.last().map(|&node| arg.precision(node).get(self.handle).clone());
-        let mut precision: Precision = target_precision.unwrap_or_default();
-        let mut pivot = None;
-        let mut constrained = None;
-        for (&node, &interpolant) in cuts.iter().zip(interpolants) {
-            let location: NodeId = arg.location(node);
-            let predicates = self.predicates(manager, interpolant);
-            if predicates.is_empty() {
-                continue;
-            }
-            constrained.get_or_insert(node);
-            let known = arg.state(node).get(self.handle).tracked();
-            if pivot.is_none() && predicates.iter().any(|p| !known.contains(p)) {
-                pivot = Some(node);
-            }
-            precision = precision.with(location, predicates);
+    fn scope(&self, location: NodeId) -> Scope {
+        match self.options.sharing {
+            Sharing::Path | Sharing::Location => Scope::Location(location),
+            Sharing::Function => Scope::Function(self.program.node(location).func),
+            Sharing::Global => Scope::Global,
         }
+    }
+
+    /// Tracks the atoms of the interpolants from the pivot on.
+    fn new_predicates(&self, manager: &mut Manager, arg: &Arg, cuts: &[ArgId], interpolants: &[TermId]) -> Refinement {
+        let mut precision = cuts.last().map(|&node| arg.precision(node).get(self.handle).clone()).unwrap_or_default();
+        let found: Vec<Vec<PredId>> = interpolants.iter().map(|&term| self.predicates(manager, term)).collect();
+        for (&node, predicates) in cuts.iter().zip(&found) {
+            precision = precision.with(self.scope(arg.location(node)), predicates.iter().copied());
+        }
+        self.share(manager, arg, cuts, &found);
+        let is_new = |&(node, predicates): &(&ArgId, &Vec<PredId>)| {
+            let known = arg.state(*node).get(self.handle).tracked();
+            match self.options.sharing {
+                // What is needed at a later visit of the location does not make this one worth computing again.
+                Sharing::Path => predicates.iter().any(|p| !known.contains(p)),
+                Sharing::Location | Sharing::Function | Sharing::Global => {
+                    let location = arg.location(*node);
+                    let wanted = precision.tracked(&manager.shared, self.program.node(location).func, location);
+                    wanted.iter().any(|p| !known.contains(p))
+                }
+            }
+        };
+        let pivot = cuts.iter().zip(&found).find(is_new).map(|(&node, _)| node);
         // Without a new predicate the same states are computed again and the CEGAR loop notices the repetition; without
         // any predicate the target itself is asked again.
-        let pivot = pivot.or(constrained).or(cuts.first().copied());
+        let constrained =
+            || cuts.iter().zip(&found).find(|(_, predicates)| !predicates.is_empty()).map(|(&node, _)| node);
+        let pivot = pivot.or_else(constrained).or(cuts.first().copied());
         let cuts = pivot.map(|pivot| Cut { pivot, precisions: vec![self.handle.precision(precision)] });
         Refinement::Spurious { cuts: cuts.into_iter().collect() }
+    }
+
+    /// Adds predicates to those that all later abstractions track.
+    fn share(&self, manager: &mut Manager, arg: &Arg, cuts: &[ArgId], found: &[Vec<PredId>]) {
+        if self.options.sharing == Sharing::Path && self.options.strategy != Strategy::Both {
+            return;
+        }
+        for (&node, predicates) in cuts.iter().zip(found) {
+            manager.shared = manager.shared.with(self.scope(arg.location(node)), predicates.iter().copied());
+        }
+    }
+
+    fn spurious(
+        &self,
+        cx: &mut Cx,
+        manager: &mut Manager,
+        arg: &Arg,
+        path: &[ArgId],
+        interpolants: &[TermId],
+    ) -> Result<Refinement, Stop> {
+        let cuts = &path[1..path.len() - 1];
+        if self.options.strategy == Strategy::Predicate {
+            return Ok(self.new_predicates(manager, arg, cuts, interpolants));
+        }
+        if self.options.strategy == Strategy::Both {
+            let found: Vec<Vec<PredId>> = interpolants.iter().map(|&term| self.predicates(manager, term)).collect();
+            self.share(manager, arg, cuts, &found);
+        }
+        let mut strengthener = Strengthener::new(arg, self.handle);
+        for (&node, &interpolant) in cuts.iter().zip(interpolants) {
+            if strengthener.strengthen(cx, manager, node, interpolant)? {
+                // Nothing is reachable from a false state: not the target either.
+                let remove = arg.children(node).iter().map(|&(child, _)| child).collect();
+                return Ok(Refinement::Strengthened { nodes: strengthener.finish(), remove });
+            }
+        }
+        let remove = path.last().copied().into_iter().collect();
+        Ok(Refinement::Strengthened { nodes: strengthener.finish(), remove })
     }
 }
 
 impl Refiner for PredicateRefiner {
     fn name(&self) -> &'static str {
-        "predicate"
+        match self.options.strategy {
+            Strategy::Predicate => "predicate",
+            Strategy::Impact => "impact",
+            Strategy::Both => "impact and predicate",
+        }
     }
 
     fn refine(&mut self, cx: &mut Cx, arg: &Arg, target: ArgId) -> Result<Refinement, Stop> {
-        let path = self.abstraction_path(arg, target);
+        let path = abstraction_path(arg, self.handle, target);
         let manager = &mut *self.manager.borrow_mut();
         manager.stats.refinements += 1;
         manager.stats.max_path = manager.stats.max_path.max(path.len() - 1);
         let mut blocks = Vec::with_capacity(path.len());
         for pair in path.windows(2) {
-            blocks.push(self.block(manager, arg, pair[0], pair[1])?);
+            blocks.push(block(manager, arg, self.handle, (pair[0], pair[1]))?);
         }
         let cuts = &path[1..path.len() - 1];
         let hints = self.hints(manager, arg, cuts);
@@ -253,7 +229,7 @@ impl Refiner for PredicateRefiner {
                     let cut = Cut { pivot: target, precisions: Vec::new() };
                     return Ok(Refinement::Spurious { cuts: vec![cut] });
                 }
-                Ok(self.spurious(manager, arg, cuts, &sequence.interpolants))
+                self.spurious(cx, manager, arg, &path, &sequence.interpolants)
             }
             PathResult::Unknown(reason) => {
                 cx.check()?;

@@ -32,6 +32,12 @@ pub struct Statistics {
     pub unanswered: u64,
     /// Implication checks between regions.
     pub coverage_checks: u64,
+    /// States that a refinement or a forced covering made stronger.
+    pub strengthened: u64,
+    /// Attempts to cover a state by force.
+    pub forced_attempts: u64,
+    /// Attempts that succeeded.
+    pub forced: u64,
     /// Longest path in a block.
     pub max_block: u32,
     /// Sum of the longest paths of all blocks.
@@ -60,6 +66,7 @@ impl Statistics {
             ("Number of abstractions", self.abstractions.to_string()),
             ("Because of function entry/exit", end(BlockEnd::Function)),
             ("Because of loop head", end(BlockEnd::LoopHead)),
+            ("Because of join nodes", end(BlockEnd::Join)),
             ("Because of threshold", end(BlockEnd::Threshold)),
             ("Because of target state", end(BlockEnd::Target)),
             ("Times abstraction was reused", self.cached.to_string()),
@@ -70,6 +77,9 @@ impl Statistics {
             ("Avg ABE block size", average(self.total_block, self.blocks)),
             ("Number of satisfiability checks", self.checks.to_string()),
             ("Number of coverage checks", self.coverage_checks.to_string()),
+            ("Number of strengthened states", self.strengthened.to_string()),
+            ("Attempted forced coverings", self.forced_attempts.to_string()),
+            ("Successful forced coverings", self.forced.to_string()),
             ("Number of models for allsat", self.models.to_string()),
             ("Number of models recalled", self.recalled.to_string()),
             ("Avg number of models for allsat", average(self.models, self.enumerations)),

@@ -155,6 +155,36 @@ impl PathFormula {
         merged
     }
 
+    /// The formula of the paths followed by those of another formula. The instances of the second one get numbers above
+    /// those in use, so its inputs stay free.
+    pub fn then(&self, terms: &mut Terms, next: &Self) -> Self {
+        let choice = terms.symbol(CHOICE, crate::term::Sort::Bool);
+        let offset = |sym: SymId| match sym {
+            _ if sym == choice => self.choices,
+            _ => self.counters.get(key(sym)).map_or(0, |(_, n)| n),
+        };
+        let shifted = |terms: &mut Terms, term: TermId| {
+            terms.substitute(term, &mut |terms: &mut Terms, sym, index| match index {
+                0 => self.store.get(key(sym)).map(|(_, value)| value),
+                _ => Some(terms.var(sym, index + offset(sym))),
+            })
+        };
+        let condition = shifted(terms, next.pc);
+        let values: Vec<(SymId, TermId)> = next.store.iter().collect();
+        let values: Vec<(SymId, TermId)> = values.into_iter().map(|(sym, t)| (sym, shifted(terms, t))).collect();
+        let mut both = self.clone();
+        both.pc = terms.and(self.pc, condition);
+        both.length += next.length;
+        both.choices += next.choices;
+        for (sym, n) in next.counters.iter() {
+            both.counters.set(key(sym), Some((sym, n + offset(sym))));
+        }
+        for (sym, value) in values {
+            both.set(terms, sym, value);
+        }
+        both
+    }
+
     /// The last value of a variable, over start values and instances.
     pub fn value(&self, terms: &mut Terms, sym: SymId) -> TermId {
         match self.store.get(key(sym)) {

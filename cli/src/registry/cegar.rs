@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Predicate abstraction with counterexample-guided refinement, put together.
+//! Predicate analyses with counterexample-guided refinement, put together: predicate abstraction, IMPACT, both, symbolic
+//! execution. They differ in options only.
 
-use std::cell::{Ref, RefCell};
-use std::collections::BTreeSet;
+use std::cell::{Ref, RefCell, RefMut};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -11,11 +12,14 @@ use cfa::Program;
 use cfa::ids::NodeId;
 use cpa_core::waitlist::{Bfs, Dfs, ReversePostOrder, Waitlist};
 use cpa_core::{Arg, CallstackCpa, Composite, Cx, Exploration, Handle, LocationCpa, Outcome, Remerge};
-use cpa_predicate::{BlockOperator, BlockOptions, Manager, PredicateCpa, PredicateRefiner, RefinerOptions};
+use cpa_predicate::{
+    BlockOperator, BlockOptions, ImpactCovering, Manager, PredicateCpa, PredicateOptions, PredicateRefiner,
+    RefinerOptions, Scope, Sharing, Strategy,
+};
 use smt::itp::{EngineKind, Portfolio, PortfolioConfig};
 
 use super::{Analysis, manager};
-use crate::options::{Config, Traversal};
+use crate::options::{Config, ForcedCoverings, PredicateMerge, PredicateSharing, StrategyChoice, Traversal};
 
 /// A predicate analysis with its refinement loop.
 pub struct CegarAnalysis {
@@ -35,26 +39,23 @@ impl CegarAnalysis {
         let logic = manager.borrow().encoder.interpolation_logic();
         let settings = PortfolioConfig { engines: engines(&config.engines)?, logic, ..PortfolioConfig::default() };
         let portfolio = Rc::new(RefCell::new(Portfolio::new(settings)));
-        let block = BlockOptions {
-            at_loops: config.blk_at_loops,
-            at_functions: config.blk_at_functions,
-            threshold: config.blk_threshold,
-            ..BlockOptions::LOOPS
-        };
-        let operator = BlockOperator::new(block, program.loops.heads.clone());
         let mut composite = Composite::new(Arc::clone(&program));
         composite.add(LocationCpa::new(Arc::clone(&program), targets).towards_targets());
         composite.add(CallstackCpa::new(Arc::clone(&program)));
-        let predicate = composite.add(PredicateCpa::new(Rc::clone(&manager), operator));
+        let predicate = composite.add(predicate_cpa(&program, &manager, config));
         let refiner = PredicateRefiner::new(
             Arc::clone(&program),
             Rc::clone(&manager),
             predicate,
             Rc::clone(&portfolio),
-            RefinerOptions { split_atoms: config.split_atoms, ..RefinerOptions::default() },
+            refiner_options(config),
         );
         let exploration = Exploration::new(waitlist(config), Remerge::Prune);
-        let cegar = Cegar::new(composite, exploration, Box::new(refiner));
+        let mut cegar = Cegar::new(composite, exploration, Box::new(refiner));
+        if config.forced_covering == ForcedCoverings::Impact {
+            let covering = ImpactCovering::new(Rc::clone(&manager), predicate, Rc::clone(&portfolio));
+            cegar = cegar.with_forced_covering(Box::new(covering));
+        }
         Ok(Self { cegar, predicate, manager, portfolio, notes })
     }
 
@@ -71,6 +72,11 @@ impl CegarAnalysis {
     /// The shared part of the predicate analysis.
     pub fn manager(&self) -> Ref<'_, Manager> {
         self.manager.borrow()
+    }
+
+    /// The shared part of the predicate analysis, to compute with.
+    pub fn manager_mut(&self) -> RefMut<'_, Manager> {
+        self.manager.borrow_mut()
     }
 
     /// The number of refinements.
@@ -94,12 +100,19 @@ impl Analysis for CegarAnalysis {
         let mut entries = explored(&self.cegar);
         entries.extend(manager.stats.entries().into_iter().map(|(label, value)| (label.to_string(), value)));
         let arg = self.arg();
-        let mut locations: BTreeSet<NodeId> = BTreeSet::new();
+        let mut tracked: BTreeMap<Scope, usize> = BTreeMap::new();
         for id in arg.ids() {
-            locations.extend(arg.precision(id).get(self.predicate).iter().map(|(location, _)| location));
+            for (scope, predicates) in arg.precision(id).get(self.predicate).iter() {
+                let most = tracked.entry(scope).or_default();
+                *most = predicates.len().max(*most);
+            }
         }
+        let average = tracked.values().sum::<usize>() as f64 / tracked.len().max(1) as f64;
         entries.push(("Number of predicates discovered".into(), manager.predicates.len().to_string()));
-        entries.push(("Number of abstraction locations".into(), locations.len().to_string()));
+        entries.push(("Number of abstraction locations".into(), tracked.len().to_string()));
+        let most = tracked.values().max().copied().unwrap_or(0);
+        entries.push(("Max number of predicates per location".into(), most.to_string()));
+        entries.push(("Avg number of predicates per location".into(), format!("{average:.2}")));
         entries.push(("BDD library".into(), manager.bdd_library().to_string()));
         for engine in portfolio.stats() {
             entries.push((
@@ -111,6 +124,43 @@ impl Analysis for CegarAnalysis {
             ));
         }
         entries
+    }
+}
+
+/// The Predicate CPA that a configuration describes.
+pub(super) fn predicate_cpa(program: &Arc<Program>, manager: &Rc<RefCell<Manager>>, config: &Config) -> PredicateCpa {
+    let block = BlockOptions {
+        at_loops: config.blk_at_loops,
+        at_functions: config.blk_at_functions,
+        at_joins: config.blk_at_join,
+        threshold: config.blk_threshold,
+        from_threshold: config.blk_after_threshold,
+        loops_from_threshold: config.blk_loops,
+        functions_from_threshold: config.blk_functions,
+        ..BlockOptions::LOOPS
+    };
+    let operator = BlockOperator::new(block, Arc::clone(program));
+    let merge = config.predicate_merge == PredicateMerge::Abe;
+    let options = PredicateOptions { merge, sat_check: config.sat_check };
+    PredicateCpa::with_options(Rc::clone(manager), operator, options)
+}
+
+/// What the refiner of the Predicate CPA does.
+pub(super) fn refiner_options(config: &Config) -> RefinerOptions {
+    RefinerOptions {
+        strategy: match config.strategy {
+            StrategyChoice::Predicate => Strategy::Predicate,
+            StrategyChoice::Impact => Strategy::Impact,
+            StrategyChoice::Both => Strategy::Both,
+        },
+        sharing: match config.predicate_sharing {
+            PredicateSharing::Path => Sharing::Path,
+            PredicateSharing::Location => Sharing::Location,
+            PredicateSharing::Function => Sharing::Function,
+            PredicateSharing::Global => Sharing::Global,
+        },
+        split_atoms: config.split_atoms,
+        ..RefinerOptions::default()
     }
 }
 

@@ -13,14 +13,14 @@ use cpa_core::{
     Arg, ArgId, CallstackCpa, ComponentPrecision, Composite, Cx, Exploration, Handle, LocationCpa, Outcome, Remerge,
 };
 use cpa_octagon::{OctagonCpa, OctagonOptions, OctagonRefiner, Transfer};
-use cpa_predicate::{BlockOperator, BlockOptions, Manager, PathCheck, PredicateCpa, PredicateRefiner, RefinerOptions};
+use cpa_predicate::{Manager, PathCheck, PredicateRefiner};
 use cpa_value::{
     Machine, MergeKind, Place, Precision, Preference, RefinerStatistics, Sharing, Slot, SlotSet, Tracker, ValueCpa,
     ValueRefiner, ValueTracker,
 };
 use smt::itp::{Portfolio, PortfolioConfig};
 
-use super::cegar::{engines, explored, waitlist};
+use super::cegar::{engines, explored, predicate_cpa, refiner_options, waitlist};
 use super::{Analysis, manager};
 use crate::options::{
     Algorithm, Config, Domains, InitialPrecision, MergeType, OctagonMerge, PrecisionSharing, PrefixPreference,
@@ -71,17 +71,10 @@ impl DataAnalysis {
         let mut chain = Chain::new().then(Box::new(refiner));
 
         if config.domains == Domains::ValuePredicate {
-            let block = BlockOptions {
-                at_loops: config.blk_at_loops,
-                at_functions: config.blk_at_functions,
-                threshold: config.blk_threshold,
-                ..BlockOptions::LOOPS
-            };
-            let operator = BlockOperator::new(block, program.loops.heads.clone());
-            let predicate = composite.add(PredicateCpa::new(Rc::clone(&manager), operator));
+            let predicate = composite.add(predicate_cpa(&program, &manager, config));
             let settings = PortfolioConfig { engines: engines(&config.engines)?, ..PortfolioConfig::default() };
             let portfolio = Rc::new(RefCell::new(Portfolio::new(settings)));
-            let options = RefinerOptions { split_atoms: config.split_atoms, ..RefinerOptions::default() };
+            let options = refiner_options(config);
             let refiner = PredicateRefiner::new(Arc::clone(&program), manager, predicate, portfolio, options);
             chain = chain.then(Box::new(refiner));
         } else {

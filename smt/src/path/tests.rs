@@ -139,6 +139,16 @@ fn executions(terms: &Terms, program: &Program, syms: &[SymId], start: State) ->
 
 fn check_formula(terms: &mut Terms, program: &Program, syms: &[SymId], exclusive: bool) {
     let Some(formula) = formula(terms, program, exclusive) else { return };
+    check_represents(terms, &formula, syms, |terms, start| executions(terms, program, syms, start));
+}
+
+/// Whether a formula has exactly the end states that `expected` computes, for all start states.
+fn check_represents(
+    terms: &mut Terms,
+    formula: &PathFormula,
+    syms: &[SymId],
+    expected: impl Fn(&Terms, State) -> BTreeSet<State>,
+) {
     let values: Vec<TermId> = syms.iter().map(|&s| formula.value(terms, s)).collect();
     let mut instances = BTreeSet::new();
     for &t in values.iter().chain([&formula.pc]) {
@@ -166,7 +176,7 @@ fn check_formula(terms: &mut Terms, program: &Program, syms: &[SymId], exclusive
                 ends.insert(std::array::from_fn(|i| bits(value(values[i]))));
             }
         }
-        assert_eq!(ends, executions(terms, program, syms, start), "program {program:?}");
+        assert_eq!(ends, expected(terms, start), "from {start:?}");
     }
 }
 
@@ -202,6 +212,40 @@ fn path_formulas_with_choices_are_exact() {
         }
     }
     assert!(checked > 50);
+}
+
+#[test]
+fn path_formulas_compose() {
+    let mut terms = Terms::new();
+    let syms = symbols(&mut terms);
+    let mut checked = 0;
+    for seed in 0..300 {
+        let mut rng = Rng(seed);
+        let first = program(&mut terms, &mut rng, &syms, 4, seed % 2 == 0);
+        let second = program(&mut terms, &mut rng, &syms, 4, seed % 2 == 0);
+        let (Some(one), Some(other)) =
+            (formula(&mut terms, &first, seed % 2 == 0), formula(&mut terms, &second, seed % 2 == 0))
+        else {
+            continue;
+        };
+        let both = one.then(&mut terms, &other);
+        let mut used = BTreeSet::new();
+        for &symbol in &syms {
+            let value = both.value(&mut terms, symbol);
+            used.extend(terms.symbols(value).into_iter().filter(|&(_, index)| index > 0));
+        }
+        used.extend(terms.symbols(both.pc).into_iter().filter(|&(_, index)| index > 0));
+        // Few enough instances for brute force.
+        if used.len() > 3 {
+            continue;
+        }
+        checked += 1;
+        check_represents(&mut terms, &both, &syms, |terms, start| {
+            let middle = executions(terms, &first, &syms, start);
+            middle.into_iter().flat_map(|state| executions(terms, &second, &syms, state)).collect()
+        });
+    }
+    assert!(checked > 50, "{checked}");
 }
 
 #[test]

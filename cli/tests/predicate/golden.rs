@@ -1,91 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The worked examples of the literature, compared with the abstract reachability graph itself.
+//! The worked examples of the literature, compared with the abstract reachability graph itself: predicate abstraction.
 
-use std::sync::Arc;
+use cpa_core::Verdict;
 
-use cfa::{Options, Property, Source};
-use cli::options::Config;
-use cli::registry::{Analysis, CegarAnalysis};
-use cpa_core::{ArgId, Cx, Verdict};
-
-/// Wendler, *Software Verification based on Adjustable Large-Block Encoding*, figure 2.1.
-const LOCK_LOOP: &str = "
-int f(int p, int n) {
-  int LOCK;
-  LOCK = 0;
-  while (n >= 0) {
-    if (p) {
-      if (LOCK) { goto ERROR; }
-      LOCK = 1;
-    }
-    if (p) {
-      if (!LOCK) { goto ERROR; }
-      LOCK = 0;
-    }
-    n--;
-  }
-  if (!LOCK) { return 0; }
-ERROR:
-  return 1;
-}
-";
-
-/// Beyer, Dangl, Wendler, *A Unifying View on SMT-Based Software Verification*, figure 2.
-const UNIFYING_VIEW: &str = "
-int main(void) {
-  int x = 0;
-  int y = 0;
-  while (x < 2) {
-    x++;
-    y++;
-    if (x != y) {
-      ERROR: return 1;
-    }
-  }
-  return 0;
-}
-";
-
-struct Checked {
-    analysis: CegarAnalysis,
-    verdict: Verdict,
-}
-
-fn check(text: &str, entry: &str, options: &[(&str, &str)]) -> Checked {
-    let source = Source { name: "example.c".into(), text: text.into() };
-    let program = cfa::load(&[source], &Options { entry: entry.into(), ..Options::default() }).unwrap();
-    let targets = program.targets(&Property::default_errors());
-    let mut config = Config::default();
-    for (key, value) in options {
-        config.set(key, value).unwrap();
-    }
-    let mut cx = Cx::unlimited();
-    let mut analysis = CegarAnalysis::new(Arc::new(program), targets, &config).unwrap();
-    let verdict = analysis.run(&mut cx).verdict().clone();
-    Checked { analysis, verdict }
-}
-
-impl Checked {
-    /// The abstraction states: line of their location is left out, what matters is how many there are and who is covered.
-    fn abstraction_states(&self) -> Vec<ArgId> {
-        let arg = self.analysis.arg();
-        arg.ids().filter(|&id| arg.state(id).get(self.analysis.predicate()).is_abstraction()).collect()
-    }
-
-    /// The predicates at the locations that have some, as text.
-    fn predicates(&self) -> Vec<Vec<String>> {
-        let arg = self.analysis.arg();
-        let last = self.abstraction_states().into_iter().last().unwrap();
-        let precision = arg.precision(last).get(self.analysis.predicate()).clone();
-        let manager = self.analysis.manager();
-        precision
-            .iter()
-            .map(|(_, set)| {
-                set.iter().map(|&p| manager.terms.display(manager.predicates.atom(p)).to_string()).collect()
-            })
-            .collect()
-    }
-}
+use crate::{LOCK_LOOP, UNIFYING_VIEW, check};
 
 #[test]
 fn lock_loop_is_proved_with_one_refinement_and_a_predicate_on_lock() {

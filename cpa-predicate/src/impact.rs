@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+//! IMPACT: states that become stronger in place, and forced covering.
+//!
+//! Follows *A Unifying View*, sections 3.2.4 and 3.3 (McMillan, *Lazy Abstraction with Interpolants*, CAV 2006). Why it is
+//! sound: along every block from e to e' of the graph, ψ(e) and the block imply ψ(e'). An inductive sequence of interpolants
+//! keeps that: if ψ and τ at the start of a block and τ' at its end have it, so have ψ ∧ τ and ψ' ∧ τ'. Covering needs that
+//! ψ of the covered state implies ψ of the covering one, which the solver must prove. When a covering state becomes
+//! stronger, what it covers waits again (`cpa-core` does that).
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use cpa_core::{Arg, ArgId, Cx, Forced, ForcedCovering, Handle, Stop, Strengthening};
+use smt::TermId;
+use smt::itp::{CutHint, Hints, PathQuery, PathResult, Portfolio};
+use smt::path::PathFormula;
+use smt::solver::{CheckResult, Limits, Solver};
+
+use crate::abstract_path::{Block, abstraction_path, block, inside_block};
+use crate::cpa::PredicateCpa;
+use crate::manager::{Manager, limits};
+
+/// Collects stronger states. The states inside a block carry the formula of its start, so they change with it.
+pub(crate) struct Strengthener<'a> {
+    arg: &'a Arg,
+    handle: Handle<PredicateCpa>,
+    nodes: Vec<Strengthening>,
+}
+
+impl<'a> Strengthener<'a> {
+    pub(crate) fn new(arg: &'a Arg, handle: Handle<PredicateCpa>) -> Self {
+        Self { arg, handle, nodes: Vec::new() }
+    }
+
+    /// Conjoins a term to the formula of an abstraction state, unless that implies it. Says whether the state is false now.
+    pub(crate) fn strengthen(
+        &mut self,
+        cx: &mut Cx,
+        manager: &mut Manager,
+        node: ArgId,
+        term: TermId,
+    ) -> Result<bool, Stop> {
+        let state = self.arg.state(node).get(self.handle);
+        let old = state.formula();
+        let term_of_old = manager.formula_term(old);
+        if manager.implied(cx, term_of_old, term)? {
+            return Ok(manager.is_false(old));
+        }
+        let new = manager.conjoin(cx, old, term)?;
+        if new == old {
+            return Ok(false);
+        }
+        manager.stats.strengthened += 1;
+        for inside in std::iter::once(node).chain(inside_block(self.arg, self.handle, node)) {
+            let state = self.arg.state(inside).get(self.handle).with_formula(new);
+            self.nodes.push(Strengthening { node: inside, state: self.handle.state(state) });
+        }
+        Ok(manager.is_false(new))
+    }
+
+    pub(crate) fn finish(self) -> Vec<Strengthening> {
+        self.nodes
+    }
+}
+
+/// The time for one attempt to cover a state by force.
+const ATTEMPT: Duration = Duration::from_secs(1);
+
+/// fcover^IMPACT: tries to show that the formula of an older state holds in a new one, from the nearest common ancestor on.
+pub struct ImpactCovering {
+    manager: Rc<RefCell<Manager>>,
+    handle: Handle<PredicateCpa>,
+    portfolio: Rc<RefCell<Portfolio>>,
+}
+
+impl ImpactCovering {
+    /// Forced covering for the Predicate CPA that `handle` names; the portfolio interpolates.
+    pub fn new(manager: Rc<RefCell<Manager>>, handle: Handle<PredicateCpa>, portfolio: Rc<RefCell<Portfolio>>) -> Self {
+        Self { manager, handle, portfolio }
+    }
+
+    /// The stronger states that make `candidate` cover the last node of `path`; `path` begins at their common ancestor.
+    fn strengthened(
+        &self,
+        cx: &mut Cx,
+        manager: &mut Manager,
+        arg: &Arg,
+        path: &[ArgId],
+        wanted: TermId,
+    ) -> Result<Option<Vec<Strengthening>>, Stop> {
+        let (&first, &node) = (path.first().expect("a path has nodes"), path.last().expect("a path has nodes"));
+        let start = manager.formula_term(arg.state(first).get(self.handle).formula());
+        if !self.holds(cx, manager, arg, path, (start, wanted))? {
+            return Ok(None);
+        }
+        let mut strengthener = Strengthener::new(arg, self.handle);
+        if path.len() > 2 {
+            // One cut behind the assumption about the ancestor, one for each state on the way, one at the node.
+            let mut blocks = vec![Block::assume(start)];
+            let mut cuts = Vec::with_capacity(path.len());
+            for pair in path.windows(2) {
+                blocks.push(block(manager, arg, self.handle, (pair[0], pair[1]))?.dag);
+            }
+            let negated = manager.terms.not(wanted);
+            blocks.push(Block::assume(negated));
+            for &node in path {
+                let place = u32::try_from(arg.location(node).index()).expect("fewer than 2^32 locations");
+                cuts.push(CutHint { place, known: Vec::new(), relevant: None });
+            }
+            let query = PathQuery { blocks };
+            let limits = limits(cx).at_most(ATTEMPT);
+            let result = self.portfolio.borrow_mut().solve(&mut manager.terms, &query, &Hints { cuts }, &limits);
+            cx.check()?;
+            let PathResult::Infeasible(sequence) = result else { return Ok(None) };
+            for (&between, &interpolant) in path.iter().zip(&sequence.interpolants).skip(1).take(path.len() - 2) {
+                if strengthener.strengthen(cx, manager, between, interpolant)? {
+                    // The state is not reachable at all; refinement will find that out.
+                    return Ok(None);
+                }
+            }
+        }
+        strengthener.strengthen(cx, manager, node, wanted)?;
+        Ok(Some(strengthener.finish()))
+    }
+
+    /// Whether `wanted` holds behind the blocks of `path` for all states in which `start` holds before.
+    fn holds(
+        &self,
+        cx: &mut Cx,
+        manager: &mut Manager,
+        arg: &Arg,
+        path: &[ArgId],
+        (start, wanted): (TermId, TermId),
+    ) -> Result<bool, Stop> {
+        let mut formula = PathFormula::empty();
+        for &node in &path[1..] {
+            formula = formula.then(&mut manager.terms, arg.state(node).get(self.handle).entry());
+        }
+        let at_end = formula.instantiate(&mut manager.terms, wanted);
+        let negated = manager.terms.not(at_end);
+        let query = manager.terms.and_all(&[start, formula.pc, negated]);
+        if let Some(&known) = manager.feasible.get(&query) {
+            return Ok(!known);
+        }
+        manager.stats.checks += 1;
+        manager.solver.push();
+        manager.solver.assert(&manager.terms, query);
+        let limits: Limits = limits(cx).at_most(ATTEMPT);
+        let answer = match manager.solver.check(&manager.terms, &[], &limits) {
+            CheckResult::Unsat(_) => Some(false),
+            CheckResult::Sat(_) => Some(true),
+            CheckResult::Unknown(_) => None,
+        };
+        manager.solver.pop();
+        match answer {
+            Some(answer) => {
+                manager.feasible.insert(query, answer);
+            }
+            None => {
+                cx.check()?;
+                manager.stats.unanswered += 1;
+            }
+        }
+        Ok(answer == Some(false))
+    }
+}
+
+impl ForcedCovering for ImpactCovering {
+    fn cover(&mut self, cx: &mut Cx, arg: &Arg, node: ArgId, candidates: &[ArgId]) -> Result<Option<Forced>, Stop> {
+        let manager = &mut *self.manager.borrow_mut();
+        let to_node = abstraction_path(arg, self.handle, node);
+        for &candidate in candidates {
+            let state = arg.state(candidate).get(self.handle);
+            if !state.is_abstraction() || manager.is_false(state.formula()) {
+                continue;
+            }
+            manager.stats.forced_attempts += 1;
+            let wanted = manager.formula_term(state.formula());
+            let to_candidate = abstraction_path(arg, self.handle, candidate);
+            let common = to_node.iter().zip(&to_candidate).take_while(|(a, b)| a == b).count();
+            let Some(ancestor) = common.checked_sub(1) else { continue };
+            if ancestor + 1 == to_node.len() {
+                continue;
+            }
+            if let Some(strengthened) = self.strengthened(cx, manager, arg, &to_node[ancestor..], wanted)? {
+                manager.stats.forced += 1;
+                return Ok(Some(Forced { by: candidate, strengthened }));
+            }
+        }
+        Ok(None)
+    }
+}
