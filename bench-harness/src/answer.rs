@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a tool said: the verdict line and the reason it gives for not knowing.
 
-use std::io::{self, BufRead};
+use std::{
+    collections::BTreeMap,
+    io::{self, BufRead},
+};
 
+use regex::Regex;
 use report::verdict::VerdictLine;
 use serde::{Deserialize, Serialize};
 
@@ -29,8 +33,19 @@ impl Verdict {
     }
 }
 
+/// How the output of a tool is read.
+#[derive(Clone, Debug, Default)]
+pub struct Patterns {
+    /// Lines that are verdicts; without any, `cpa-verify`'s.
+    pub verdicts: Vec<(Regex, Verdict)>,
+    /// Numbers: the first group of each expression.
+    pub statistics: Vec<(String, Regex)>,
+    /// Labels of numbers that are printed as `LABEL: NUMBER`.
+    pub labels: Vec<String>,
+}
+
 /// The output of one run, reduced to what matters for its judgement.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Answer {
     /// The verdict of the last `Verification result:` line.
     pub verdict: Option<Verdict>,
@@ -48,6 +63,8 @@ pub struct Answer {
     pub first_line: Option<String>,
     /// The last such line.
     pub last_line: Option<String>,
+    /// The numbers that were asked for; the last of several.
+    pub statistics: BTreeMap<String, f64>,
 }
 
 /// Longer lines are cut: they are reasons for people to read.
@@ -55,20 +72,47 @@ const LONGEST_LINE: usize = 300;
 
 impl Answer {
     /// Reads the whole output; anything may be in it.
-    pub fn read(mut output: impl BufRead) -> io::Result<Answer> {
+    pub fn read(mut output: impl BufRead, patterns: &Patterns) -> io::Result<Answer> {
         let mut answer = Answer::default();
         let mut bytes = Vec::new();
         while output.read_until(b'\n', &mut bytes)? > 0 {
             let line = String::from_utf8_lossy(&bytes);
-            answer.line(line.trim());
+            answer.statistic(line.trim(), patterns);
+            answer.line(line.trim(), patterns);
             bytes.clear();
         }
         Ok(answer)
     }
 
-    fn line(&mut self, line: &str) {
-        if let Some(verdict) = VerdictLine::parse(line) {
-            self.result(&verdict);
+    fn statistic(&mut self, line: &str, patterns: &Patterns) {
+        if let Some((label, value)) = line.split_once(':')
+            && patterns.labels.iter().any(|wanted| wanted == label)
+            && let Some(value) = number(value)
+        {
+            self.statistics.insert(label.into(), value);
+        }
+        for (label, pattern) in &patterns.statistics {
+            let found = pattern.captures(line).and_then(|groups| number(groups.get(1)?.as_str()));
+            self.statistics.extend(found.map(|value| (label.clone(), value)));
+        }
+    }
+
+    fn line(&mut self, line: &str, patterns: &Patterns) {
+        let own = || VerdictLine::parse(line).filter(|_| patterns.verdicts.is_empty());
+        if let Some((groups, verdict)) =
+            patterns.verdicts.iter().find_map(|(pattern, verdict)| Some((pattern.captures(line)?, verdict)))
+        {
+            let group = groups.get(1).map(|group| group.as_str().to_string());
+            if *verdict == Verdict::Unknown {
+                self.reason = group.clone().or(Some(shortened(line)));
+            }
+            self.result(*verdict, group.filter(|_| *verdict == Verdict::False));
+        } else if let Some(verdict) = own() {
+            match verdict {
+                VerdictLine::True => self.result(Verdict::True, None),
+                VerdictLine::False { property } => self.result(Verdict::False, property),
+                VerdictLine::Unknown => self.result(Verdict::Unknown, None),
+            }
         } else if let Some(reason) = line.strip_prefix("Reason:") {
             self.reason = Some(shortened(reason.trim()));
         } else if let Some((_, place)) = line.split_once("panicked at ") {
@@ -84,12 +128,7 @@ impl Answer {
         }
     }
 
-    fn result(&mut self, line: &VerdictLine) {
-        let (verdict, violated) = match line {
-            VerdictLine::True => (Verdict::True, None),
-            VerdictLine::False { property } => (Verdict::False, property.clone()),
-            VerdictLine::Unknown => (Verdict::Unknown, None),
-        };
+    fn result(&mut self, verdict: Verdict, violated: Option<String>) {
         self.contradictory |= self.verdict.is_some_and(|earlier| earlier != verdict);
         self.verdict = Some(verdict);
         self.violated = violated;
@@ -99,6 +138,13 @@ impl Answer {
     pub fn explanation(&self) -> Option<&str> {
         [&self.reason, &self.panic, &self.error, &self.last_line].into_iter().find_map(|text| text.as_deref())
     }
+}
+
+/// The number at the beginning of a text; a unit may follow.
+fn number(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | '-' | '+')).unwrap_or(text.len());
+    text[..end].parse().ok().filter(|value: &f64| value.is_finite())
 }
 
 fn shortened(line: &str) -> String {
@@ -122,7 +168,7 @@ mod tests {
     use super::*;
 
     fn read(output: &str) -> Answer {
-        Answer::read(output.as_bytes()).unwrap()
+        Answer::read(output.as_bytes(), &Patterns::default()).unwrap()
     }
 
     #[test]
@@ -170,10 +216,33 @@ mod tests {
     }
 
     #[test]
+    fn other_tools() {
+        let verdict = |pattern: &str, verdict| (Regex::new(pattern).unwrap(), verdict);
+        let patterns = Patterns {
+            verdicts: vec![
+                verdict("^VERIFICATION SUCCESSFUL$", Verdict::True),
+                verdict("^VERIFICATION FAILED \\((.*)\\)", Verdict::False),
+                verdict("^ERROR: (.*)", Verdict::Unknown),
+            ],
+            statistics: vec![("steps".into(), Regex::new("^size of program expression: (.*) steps").unwrap())],
+            labels: vec!["Runtime".into()],
+        };
+        let read = |output: &str| Answer::read(output.as_bytes(), &patterns).unwrap();
+        let answer = read("size of program expression: 54 steps\nRuntime: 0.25s\nVERIFICATION SUCCESSFUL\n");
+        assert_eq!(answer.verdict, Some(Verdict::True));
+        assert_eq!(answer.statistics, [("Runtime".to_string(), 0.25), ("steps".to_string(), 54.0)].into());
+        let answer = read("VERIFICATION FAILED (overflow)\n");
+        assert_eq!((answer.verdict, answer.violated.as_deref()), (Some(Verdict::False), Some("overflow")));
+        assert_eq!(read("ERROR: out of memory\n").explanation(), Some("out of memory"));
+        // The lines of cpa-verify mean nothing then.
+        assert_eq!(read("Verification result: TRUE.\n").verdict, None);
+    }
+
+    #[test]
     fn garbage() {
         let mut bytes = vec![0xff; 10_000];
         bytes.extend(b"\nVerification result: TRUE.");
-        let answer = Answer::read(&bytes[..]).unwrap();
+        let answer = Answer::read(&bytes[..], &Patterns::default()).unwrap();
         assert_eq!(answer.verdict, Some(Verdict::True));
         assert!(answer.last_line.unwrap().chars().count() <= LONGEST_LINE + 3);
     }

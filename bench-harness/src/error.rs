@@ -34,6 +34,14 @@ pub enum Error {
         /// What is wrong with it.
         message: String,
     },
+    /// An experiment.
+    #[error("{}: {message}", path.display())]
+    Experiment {
+        /// The `.toml` file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
     /// A line of a result file.
     #[error("{}:{line}: not a result line: {message}", path.display())]
     Results {

@@ -2,16 +2,20 @@
 //! `cpa-bench`: runs a verifier on sets of verification tasks under resource limits, records one JSON line per task
 //! and says what came out. It knows of the verifier only the command line and the lines it prints.
 //!
-//! The way of a task: [`task`] reads its definition, [`limits`] runs the tool on it, [`answer`] reads what the tool
-//! said, [`result`] judges and records it; [`run`] does this for many at once. [`summary`] and [`compare`] report on result
+//! The way of a task: [`task`] reads its definition, [`tool`] makes a command line of it, [`limits`] runs that,
+//! [`answer`] reads what the tool said, [`result`] judges and records it; [`run`] does this for many at once, and an
+//! [`experiment`] says for which. [`summary`] and [`compare`] report on result
 //! files; [`matrix`] puts the configurations of several files side by side, for [`table`], [`plot`] and [`html`].
 
 pub mod answer;
 pub mod args;
+pub mod cgroup;
 pub mod compare;
 pub mod error;
+pub mod experiment;
 pub mod grid;
 pub mod html;
+mod launch;
 pub mod limits;
 pub mod matrix;
 pub mod plot;
@@ -19,8 +23,10 @@ pub mod progress;
 pub mod report;
 pub mod result;
 pub mod run;
+mod setup;
 pub mod summary;
 mod sys;
 pub mod table;
 pub mod task;
+pub mod tool;
 pub mod units;

@@ -127,6 +127,16 @@ pub struct Parameter {
     pub value: f64,
 }
 
+/// Name and parameter of a configuration in one text.
+pub fn column(config: Option<&str>, parameter: Option<&Parameter>) -> Option<String> {
+    match (config, parameter) {
+        (config, None) => config.map(String::from),
+        (config, Some(Parameter { name, value })) => {
+            Some(format!("{} {name}={value}", config.unwrap_or_default()).trim_start().to_string())
+        }
+    }
+}
+
 /// What tells the lines of a file apart: configuration, task and property.
 pub type Key = (String, String, String);
 
@@ -138,13 +148,7 @@ impl Record {
 
     /// The configuration with its parameter, such as `lbe k=10`; none if the file holds only one.
     pub fn column(&self) -> Option<String> {
-        match (&self.config, &self.parameter) {
-            (config, None) => config.clone(),
-            (config, Some(Parameter { name, value })) => {
-                let config = config.as_deref().unwrap_or_default();
-                Some(format!("{config} {name}={value}").trim_start().to_string())
-            }
-        }
+        column(self.config.as_deref(), self.parameter.as_ref())
     }
 
     /// Whether the tool said that the property holds, rightly or not.

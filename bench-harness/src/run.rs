@@ -23,40 +23,79 @@ use signal_hook::{
 };
 
 use crate::{
-    answer::Answer,
+    answer::{Answer, Patterns},
+    cgroup::Cgroups,
     error::Error,
     limits::{self, End, Limits},
     progress::Progress,
-    result::{self, Record, Writer},
+    result::{self, Key, Parameter, Record, Writer, column},
+    sys,
     task::Task,
+    tool::{Circumstances, Tool},
 };
 
-/// Everything that all runs have in common.
+/// A tool with options and limits, possibly with a parameter.
 #[derive(Debug)]
-pub struct Plan {
-    /// The tool, as a path that does not depend on the working directory.
-    pub tool: PathBuf,
-    /// What it calls itself.
-    pub tool_name: String,
+pub struct Configuration {
+    /// Its name, if there are several.
+    pub name: Option<String>,
+    /// The parameter that is varied.
+    pub parameter: Option<Parameter>,
+    /// The tool.
+    pub tool: Arc<Tool>,
     /// Options for it beside those of the task and the limits.
     pub options: Vec<String>,
     /// What a run may use.
     pub limits: Limits,
     /// The limits in the words of the command line, for the tool to keep.
     pub limit_texts: LimitTexts,
+}
+
+/// One run to do.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// How.
+    pub configuration: Arc<Configuration>,
+    /// On what.
+    pub task: Task,
+}
+
+/// What all runs have in common.
+#[derive(Debug)]
+pub struct Plan {
     /// How many runs at once.
-    pub jobs: usize,
+    pub workers: usize,
+    /// How many processor cores each run has.
+    pub cores: usize,
+    /// Whether each run is bound to cores of its own.
+    pub pin: bool,
     /// Where to keep the outputs.
     pub logs: Option<PathBuf>,
+    /// The folder of the result file, from which logs are named.
+    pub results: PathBuf,
+    /// How usage is measured.
+    pub cgroups: Cgroups,
 }
 
 /// Limits as the user wrote them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct LimitTexts {
-    /// `--timelimit`.
+    /// For CPU time.
     pub time: String,
-    /// `--memlimit`.
+    /// For memory.
     pub memory: String,
+}
+
+impl Configuration {
+    /// Name and parameter, as in [`Record::column`].
+    pub fn column(&self) -> String {
+        column(self.name.as_deref(), self.parameter.as_ref()).unwrap_or_default()
+    }
+
+    /// What tells its run on the task apart.
+    fn key(&self, task: &Task) -> Key {
+        (self.column(), task.name.clone(), task.property.clone())
+    }
 }
 
 /// How a batch of runs ended.
@@ -70,25 +109,29 @@ pub struct Batch {
 
 /// Runs the tasks and writes each record as soon as it is there. On an error the running tools are killed, and what was
 /// written stays written.
-pub fn run(plan: &Plan, tasks: &[Task], writer: &mut Writer) -> Result<Batch, Error> {
+pub fn run(plan: &Plan, jobs: &[Job], writer: &mut Writer) -> Result<Batch, Error> {
     let scratch = Scratch::new()?;
     let interrupted = catch_interrupts()?;
     let next = AtomicUsize::new(0);
     let aborted = AtomicBool::new(false);
     let stop = || aborted.load(Ordering::Relaxed) || interrupted.load(Ordering::Relaxed);
-    let mut progress = Progress::new(tasks.len());
+    let cores = if plan.pin { sys::cores(plan.workers * plan.cores) } else { Vec::new() };
+    let mut progress = Progress::new(jobs.len());
     let mut records = Vec::new();
     let mut failure = None;
     thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel();
-        for _ in 0..plan.jobs.min(tasks.len()) {
+        for worker in 0..plan.workers.min(jobs.len()) {
             let sender = sender.clone();
             let (next, stop, scratch) = (&next, &stop, &scratch);
+            let cores = cores.chunks_exact(plan.cores).nth(worker).map(<[usize]>::to_vec);
             scope.spawn(move || {
+                // That it cannot be bound is known before, see `can_pin`.
+                let _ = cores.map(|cores| sys::pin(&cores));
                 while !stop() {
                     let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(task) = tasks.get(index) else { break };
-                    match run_one(plan, task, &scratch.0.join(index.to_string()), stop).transpose() {
+                    let Some(job) = jobs.get(index) else { break };
+                    match run_one(plan, job, &scratch.0.join(index.to_string()), stop).transpose() {
                         // The receiver lives until all workers are gone.
                         Some(result) => drop(sender.send(result)),
                         None => break,
@@ -127,7 +170,7 @@ pub fn run(plan: &Plan, tasks: &[Task], writer: &mut Writer) -> Result<Batch, Er
     progress.finish();
     match failure {
         Some(error) => Err(error),
-        None => Ok(Batch { interrupted: interrupted.load(Ordering::Relaxed) && records.len() < tasks.len(), records }),
+        None => Ok(Batch { interrupted: interrupted.load(Ordering::Relaxed) && records.len() < jobs.len(), records }),
     }
 }
 
@@ -143,31 +186,46 @@ fn catch_interrupts() -> Result<Arc<AtomicBool>, Error> {
     Ok(flag)
 }
 
+/// Whether so many runs at once can each have cores of their own.
+pub fn can_pin(workers: usize, cores: usize) -> bool {
+    workers * cores <= sys::cores(workers * cores).len()
+}
+
 /// `None` if the run was ended before its time, so that it has no result.
-fn run_one(plan: &Plan, task: &Task, folder: &Path, stop: &(dyn Fn() -> bool + Sync)) -> Result<Option<Record>, Error> {
+fn run_one(plan: &Plan, job: &Job, folder: &Path, stop: &(dyn Fn() -> bool + Sync)) -> Result<Option<Record>, Error> {
+    let Job { configuration, task } = job;
+    let Configuration { tool, limits, .. } = &**configuration;
     // A tool may write files where it is started; runs must not see each other's.
     let work = folder.join("work");
     fs::create_dir_all(&work).map_err(Error::file("create", &work))?;
     let path = match &plan.logs {
-        Some(logs) => logs.join(format!("{}.{}.log", task.name, task.property)),
+        Some(logs) => {
+            let column = configuration.column().replace(['/', ' '], "_");
+            logs.join(column).join(format!("{}.{}.log", task.name, task.property))
+        }
         None => folder.join("log"),
     };
-    let mut command = Command::new(&plan.tool);
-    command.current_dir(&work).arg("--spec").arg(&task.property_file);
-    command.args(task.data_model.map(|model| model.option()));
-    command.args(["--timelimit", &plan.limit_texts.time, "--memlimit", &plan.limit_texts.memory]);
-    command.args(&plan.options).args(&task.inputs);
+    let mut command = Command::new(&tool.program);
+    let circumstances = Circumstances {
+        options: &configuration.options,
+        time: &configuration.limit_texts.time,
+        seconds: limits.cpu.as_secs_f64().ceil() as u64,
+        memory: &configuration.limit_texts.memory,
+        bytes: limits.memory,
+        cores: plan.cores,
+    };
+    command.current_dir(&work).args(tool.arguments(task, &circumstances));
     let (mut log, start) = new_log(&path, &command)?;
-    let outcome = limits::run(&mut command, &log, &plan.limits, stop)
-        .map_err(|e| Error::Tool { tool: plan.tool.display().to_string(), message: e.to_string() })?;
+    let outcome = limits::run(&mut command, &log, limits, &plan.cgroups, stop)
+        .map_err(|e| Error::Tool { tool: tool.program.display().to_string(), message: e.to_string() })?;
     if outcome.end == End::Interrupted {
         return Ok(None);
     }
     log.seek(SeekFrom::Start(start)).map_err(Error::file("read", &path))?;
-    let answer = Answer::read(BufReader::new(log)).map_err(Error::file("read", &path))?;
+    let answer = Answer::read(BufReader::new(log), &tool.patterns).map_err(Error::file("read", &path))?;
     // What the tool left there is of no interest, nor is it that some of it cannot be removed.
     let _ = fs::remove_dir_all(folder);
-    let (status, reason) = result::judge(task.expected.as_ref(), &answer, &outcome, &plan.limits);
+    let (status, reason) = result::judge(task.expected.as_ref(), &answer, &outcome, limits);
     Ok(Some(Record {
         task: task.name.clone(),
         category: task.category.clone(),
@@ -183,15 +241,15 @@ fn run_one(plan: &Plan, task: &Task, folder: &Path, stop: &(dyn Fn() -> bool + S
             End::Exited(code) => Some(code),
             _ => None,
         },
-        tool: plan.tool_name.clone(),
-        options: plan.options.clone(),
-        timelimit_s: seconds(plan.limits.cpu),
-        memlimit_bytes: plan.limits.memory,
-        config: None,
-        parameter: None,
-        measured_by: Some("polling".into()),
-        statistics: BTreeMap::new(),
-        log: None,
+        tool: tool.name.clone(),
+        options: configuration.options.clone(),
+        timelimit_s: seconds(limits.cpu),
+        memlimit_bytes: limits.memory,
+        config: configuration.name.clone(),
+        parameter: configuration.parameter.clone(),
+        measured_by: Some(plan.cgroups.name().into()),
+        statistics: answer.statistics,
+        log: plan.logs.is_some().then(|| path.strip_prefix(&plan.results).unwrap_or(&path).to_path_buf()),
     }))
 }
 
@@ -213,64 +271,92 @@ fn new_log(path: &Path, command: &Command) -> Result<(File, u64), Error> {
     Ok((log, header.len() as u64))
 }
 
-/// What the tool calls itself: the first line of what `--version` prints, or the name of the file. An error if it does
-/// not run at all, so that this is known before anything is written.
-pub fn tool_name(tool: &Path) -> Result<String, Error> {
-    let bad = |message: String| Error::Tool { tool: tool.display().to_string(), message };
-    let scratch = Scratch::new()?;
-    let path = scratch.0.join("version");
-    let mut command = Command::new(tool);
-    command.current_dir(&scratch.0).arg("--version");
-    let (mut log, start) = new_log(&path, &command)?;
-    let ten_seconds = Duration::from_secs(10);
-    let limits = Limits { cpu: ten_seconds, wall: ten_seconds, memory: u64::MAX };
-    let outcome = limits::run(&mut command, &log, &limits, &|| false).map_err(|e| bad(e.to_string()))?;
-    log.seek(SeekFrom::Start(start)).map_err(Error::file("read", &path))?;
-    let answer = Answer::read(BufReader::new(log)).map_err(Error::file("read", &path))?;
+/// Asks the tool what it calls itself: the first line that it prints about its version; if there is none, the name of
+/// the file stays. An error if it does not run at all, so that this is known before anything is written.
+pub fn ask_name(tool: &mut Tool) -> Result<(), Error> {
+    let bad = |message: String| Error::Tool { tool: tool.program.display().to_string(), message };
+    let mut command = Command::new(&tool.program);
+    command.args(&tool.version);
+    let (answer, end) = try_out(&mut command, &Patterns::default()).map_err(bad)?;
     // 127: the dynamic linker, a shell or `env` did not find something.
-    if outcome.end == End::Exited(127) {
+    if end == End::Exited(127) {
         return Err(bad(answer.last_line.unwrap_or_else(|| "exit code 127".into())));
     }
-    let file = tool.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    Ok(answer.first_line.filter(|_| outcome.end == End::Exited(0)).unwrap_or(file))
+    if let Some(line) = answer.first_line.filter(|_| end == End::Exited(0)) {
+        tool.name = line;
+    }
+    Ok(())
 }
 
-/// The tasks that `records` lack. An error if the records were made under other circumstances.
-pub fn remaining(plan: &Plan, tasks: Vec<Task>, records: &[Record], path: &Path) -> Result<Vec<Task>, Error> {
-    let done: BTreeSet<_> = records.iter().map(Record::key).collect();
+/// Why the tool does not accept the options of a configuration, if it does not: it is run on a program that does nothing
+/// and must come to some verdict, or at least not end with an error.
+pub fn refusal(configuration: &Configuration) -> Result<Option<String>, Error> {
+    let scratch = Scratch::new()?;
+    let (program, property) = (scratch.0.join("nothing.c"), scratch.0.join("unreach-call.prp"));
+    fs::write(&program, "int main(void) { return 0; }\n").map_err(Error::file("write", &program))?;
+    let text = "CHECK( init(main()), LTL(G ! call(reach_error())) )\n";
+    fs::write(&property, text).map_err(Error::file("write", &property))?;
+    let task = Task {
+        name: "nothing".into(),
+        category: String::new(),
+        inputs: vec![program],
+        property: "unreach-call".into(),
+        property_file: property,
+        expected: None,
+        data_model: None,
+    };
+    let circumstances = Circumstances {
+        options: &configuration.options,
+        time: "10s",
+        seconds: 10,
+        memory: "4GB",
+        bytes: 4_000_000_000,
+        cores: 1,
+    };
+    let mut command = Command::new(&configuration.tool.program);
+    command.args(configuration.tool.arguments(&task, &circumstances));
+    match try_out(&mut command, &configuration.tool.patterns) {
+        Err(message) => Ok(Some(message)),
+        Ok((answer, End::Exited(code))) if code != 0 && answer.verdict.is_none() => {
+            let message = answer.explanation().map_or_else(|| format!("exit code {code}"), str::to_string);
+            Ok(Some(message))
+        }
+        Ok(_) => Ok(None),
+    }
+}
+
+/// Runs the command for at most ten seconds in a folder of its own.
+fn try_out(command: &mut Command, patterns: &Patterns) -> Result<(Answer, End), String> {
+    let scratch = Scratch::new().map_err(|e| e.to_string())?;
+    let path = scratch.0.join("log");
+    command.current_dir(&scratch.0);
+    let (mut log, start) = new_log(&path, command).map_err(|e| e.to_string())?;
+    let ten_seconds = Duration::from_secs(10);
+    let limits = Limits { cpu: ten_seconds, wall: ten_seconds, memory: u64::MAX };
+    let outcome = limits::run(command, &log, &limits, &Cgroups::none(), &|| false).map_err(|e| e.to_string())?;
+    log.seek(SeekFrom::Start(start)).map_err(|e| e.to_string())?;
+    let answer = Answer::read(BufReader::new(log), patterns).map_err(|e| e.to_string())?;
+    Ok((answer, outcome.end))
+}
+
+/// The jobs that `records` lack. An error if the records were made under other circumstances.
+pub fn remaining(jobs: Vec<Job>, records: &[Record], path: &Path) -> Result<Vec<Job>, Error> {
+    let configurations: BTreeMap<String, &Configuration> =
+        jobs.iter().map(|job| (job.configuration.column(), &*job.configuration)).collect();
     for record in records {
-        let same = record.options == plan.options
-            && record.timelimit_s == seconds(plan.limits.cpu)
-            && record.memlimit_bytes == plan.limits.memory;
+        let known = configurations.get(&record.column().unwrap_or_default());
+        let same = known.is_some_and(|configuration| {
+            record.options == configuration.options
+                && record.timelimit_s == seconds(configuration.limits.cpu)
+                && record.memlimit_bytes == configuration.limits.memory
+        });
         if !same {
             let message = "was made with other limits or options; give the same, or another --output";
             return Err(Error::Usage(format!("{} {message}", path.display())));
         }
     }
-    Ok(tasks
-        .into_iter()
-        .filter(|task| !done.contains(&(String::new(), task.name.clone(), task.property.clone())))
-        .collect())
-}
-
-/// The tool as a path that does not depend on the working directory. Without a name: `cpa-verify`, beside this program
-/// or in `PATH`.
-pub fn find_tool(name: Option<&Path>) -> Result<PathBuf, Error> {
-    let default = Path::new("cpa-verify");
-    let name_given = name.is_some();
-    let name = name.unwrap_or(default);
-    let bad = |message: &str| Error::Tool { tool: name.display().to_string(), message: message.into() };
-    if name.components().count() > 1 {
-        // Symbolic links stay: some programs behave according to the name they are called by.
-        let tool = std::path::absolute(name).map_err(|e| bad(&e.to_string()))?;
-        return if tool.is_file() { Ok(tool) } else { Err(bad("no such file")) };
-    }
-    let beside = env::current_exe().ok().and_then(|exe| exe.parent().map(Path::to_path_buf)).filter(|_| !name_given);
-    let path = env::var_os("PATH").unwrap_or_default();
-    let folders = beside.into_iter().chain(env::split_paths(&path));
-    let found = folders.map(|folder| folder.join(name)).find(|file| file.is_file());
-    let found = found.ok_or_else(|| bad("no such program in PATH; name it with --tool"))?;
-    std::path::absolute(found).map_err(|e| bad(&e.to_string()))
+    let done: BTreeSet<Key> = records.iter().map(Record::key).collect();
+    Ok(jobs.into_iter().filter(|job| !done.contains(&job.configuration.key(&job.task))).collect())
 }
 
 /// A folder for this process, removed in the end.
@@ -278,7 +364,9 @@ struct Scratch(PathBuf);
 
 impl Scratch {
     fn new() -> Result<Scratch, Error> {
-        let folder = env::temp_dir().join(format!("cpa-bench.{}", process::id()));
+        static FOLDERS: AtomicUsize = AtomicUsize::new(0);
+        let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+        let folder = env::temp_dir().join(format!("cpa-bench.{}.{number}", process::id()));
         // One of the same number can only be left from a process that was killed.
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).map_err(Error::file("create", &folder))?;

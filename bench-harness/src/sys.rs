@@ -3,11 +3,14 @@
 //! Linux only. `wait4`, which alone tells what an ended process has used, has no safe wrapper elsewhere and is the only
 //! unsafe code of this crate.
 
-use std::{io, mem, time::Duration};
+use std::{fs, io, mem, time::Duration};
 
 use rustix::{
     io::Errno,
-    process::{Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, kill_process_group, prlimit, waitid},
+    process::{
+        Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, prlimit, waitid,
+    },
+    thread::{CpuSet, sched_getaffinity, sched_setaffinity},
 };
 
 /// A process that leads its own process group; the group has the same number. It was started by this process, and
@@ -88,5 +91,58 @@ impl Leader {
             cpu: duration(usage.ru_utime) + duration(usage.ru_stime),
             peak_memory: usage.ru_maxrss as u64 * 1024,
         })
+    }
+}
+
+/// Sends a signal to a process that is known to belong to a run: SIGKILL, or SIGTERM that it can react to.
+pub(crate) fn kill(pid: i32, at_once: bool) {
+    if let Some(pid) = Pid::from_raw(pid) {
+        // It can only fail because the process is gone.
+        let _ = kill_process(pid, if at_once { Signal::KILL } else { Signal::TERM });
+    }
+}
+
+/// The processor cores that this program may use, in the order in which they are given to runs: hardware threads of the
+/// same core are neighbours if all are `needed`, and otherwise the first threads of all cores come first.
+pub(crate) fn cores(needed: usize) -> Vec<usize> {
+    let Ok(set) = sched_getaffinity(None) else { return Vec::new() };
+    let available: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect();
+    let siblings = |cpu: usize| {
+        let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+        fs::read_to_string(path).unwrap_or_else(|_| cpu.to_string())
+    };
+    arrange(available.into_iter().map(|cpu| (cpu, siblings(cpu))).collect(), needed)
+}
+
+fn arrange(cpus: Vec<(usize, String)>, needed: usize) -> Vec<usize> {
+    let mut physical: Vec<(String, Vec<usize>)> = Vec::new();
+    for (cpu, siblings) in cpus {
+        match physical.iter_mut().find(|(known, _)| *known == siblings) {
+            Some((_, threads)) => threads.push(cpu),
+            None => physical.push((siblings, vec![cpu])),
+        }
+    }
+    if needed > physical.len() {
+        return physical.into_iter().flat_map(|(_, threads)| threads).collect();
+    }
+    physical.into_iter().map(|(_, threads)| threads[0]).collect()
+}
+
+/// Binds this thread, and processes that it starts later, to the cores.
+pub(crate) fn pin(cores: &[usize]) -> io::Result<()> {
+    let mut set = CpuSet::new();
+    cores.iter().for_each(|&core| set.set(core));
+    Ok(sched_setaffinity(None, &set)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hardware_threads_of_a_core_are_not_given_to_two_runs() {
+        let cpus = || [(0, "0,2"), (1, "1,3"), (2, "0,2"), (3, "1,3")].map(|(cpu, s)| (cpu, s.to_string())).to_vec();
+        assert_eq!(arrange(cpus(), 2), [0, 1]);
+        assert_eq!(arrange(cpus(), 4), [0, 2, 1, 3]);
     }
 }

@@ -62,6 +62,14 @@ pub enum DataModel {
 }
 
 impl DataModel {
+    /// As task definitions write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            DataModel::Ilp32 => "ILP32",
+            DataModel::Lp64 => "LP64",
+        }
+    }
+
     /// The option of the tools that selects it.
     pub fn option(self) -> &'static str {
         match self {
@@ -78,6 +86,11 @@ pub struct Tasks {
     pub tasks: Vec<Task>,
     /// Definitions without the property asked for.
     pub without_property: usize,
+}
+
+/// The files that a path or a pattern stands for, relative to the folder.
+pub fn files(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error> {
+    expand(folder, pattern).map_err(Error::Usage)
 }
 
 /// Reads `.set` files and task definitions, in this order of precedence by the ending of the name.
@@ -203,21 +216,40 @@ fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The file, or the sorted files whose names match `*` and `?` in the last part; none is an error.
+/// The file, or the sorted files whose paths match `*` and `?`, which never match a separator; none is an error.
 fn expand(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, String> {
     let path = folder.join(pattern);
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    if !name.contains(['*', '?']) {
+    let is_pattern = |name: &str| name.contains(['*', '?']);
+    if !is_pattern(pattern) {
         return if path.is_file() { Ok(vec![path]) } else { Err(format!("no such file: {}", path.display())) };
     }
-    let parent = path.parent().unwrap_or(folder);
-    let entries = fs::read_dir(parent).map_err(|e| format!("cannot read {}: {e}", parent.display()))?;
-    let mut found: Vec<PathBuf> = entries
-        .flatten()
-        .filter(|entry| matches(name.as_bytes(), entry.file_name().to_string_lossy().as_bytes()))
-        .map(|entry| entry.path())
-        .filter(|path| path.is_file())
-        .collect();
+    let mut found = vec![folder.to_path_buf()];
+    for component in Path::new(pattern).components() {
+        let name = component.as_os_str().to_string_lossy();
+        if !is_pattern(&name) {
+            found.iter_mut().for_each(|path| path.push(component));
+            continue;
+        }
+        let mut deeper = Vec::new();
+        for parent in &found {
+            // An empty path is the current folder.
+            let readable = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+            match fs::read_dir(readable) {
+                Ok(entries) => deeper.extend(
+                    entries
+                        .flatten()
+                        .map(|entry| entry.file_name())
+                        .filter(|entry| matches(name.as_bytes(), entry.to_string_lossy().as_bytes()))
+                        .map(|entry| parent.join(entry)),
+                ),
+                // Among many, some may be files.
+                Err(e) if found.len() == 1 => return Err(format!("cannot read {}: {e}", parent.display())),
+                Err(_) => {}
+            }
+        }
+        found = deeper;
+    }
+    found.retain(|path| path.is_file());
     found.sort();
     if found.is_empty() { Err(format!("no file matches {}", path.display())) } else { Ok(found) }
 }

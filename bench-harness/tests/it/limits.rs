@@ -53,6 +53,40 @@ fn memory_of_the_tool_and_of_its_children() {
 }
 
 #[test]
+fn a_tool_that_ignores_signals_and_leaves_its_group_ends_within_a_second() {
+    let bench = Bench::new("stubborn");
+    let pid = bench.folder.join("pid");
+    let stubborn = format!("trap '' TERM; setsid sh -c 'trap \"\" TERM; echo $$ >{}; {SPIN}' & {SPIN}", pid.display());
+    bench.task("a/cpu", true, &stubborn).task(
+        "a/wall",
+        true,
+        "trap '' TERM; sleep 100 & while :; do wait; sleep 100; done",
+    );
+    let output = bench.run(&["--timelimit", "1s", "--walllimit", "2s"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(bench.statuses(), ["a/cpu: timeout", "a/wall: timeout"]);
+    for record in bench.results() {
+        let [cpu, wall] = ["cpu_s", "wall_s"].map(|name| record[name].as_f64().unwrap());
+        // On a machine with other work, looks at the tool are late.
+        assert!(cpu < 2.0 && wall < 4.0, "{record}");
+    }
+    assert!(!is_alive(&fs::read_to_string(pid).unwrap()));
+}
+
+#[test]
+fn a_tool_can_say_something_when_its_time_is_over() {
+    let bench = Bench::new("last_words");
+    bench.task("a/one", true, &format!("trap 'echo \"Reason: asked to end\"; exit 143' TERM; {SPIN}"));
+    let output = bench.run(&["--timelimit", "300ms", "--log-dir", "logs"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(bench.statuses(), ["a/one: timeout"]);
+    let record = bench.results().remove(0);
+    assert_eq!(record["log"], "logs/a/one.unreach-call.log");
+    let log = fs::read_to_string(bench.folder.join("logs/a/one.unreach-call.log")).unwrap();
+    assert!(log.ends_with("Reason: asked to end\n"), "{log}");
+}
+
+#[test]
 fn endless_output() {
     let bench = Bench::new("endless_output");
     bench.task("a/loud", true, "exec yes");

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Experiments: several tools, configurations and values of parameters from one file.
+
+use std::{fs, os::unix::fs::PermissionsExt};
+
+use expect_test::expect;
+
+use crate::{Bench, SAFE, UNSAFE, stderr, stdout};
+
+/// A verifier that solves a task if its parameter is not smaller than the number in the task's name.
+const TOOL: &str = r#"#!/bin/sh
+if [ "$1" = --version ]; then echo checker 2.0; exit; fi
+k=0
+for argument; do case $argument in --k=*) k=${argument#--k=} ;; --bad) echo "there is no preset 'bad'" >&2; exit 1 ;; esac; done
+for last; do :; done
+name=$(basename "$last" .c)
+echo "Size: $((k * 10))"
+case $name in nothing) echo SAFE; exit ;; esac
+if [ "$k" -ge "${name#t}" ]; then echo SAFE; else echo "GIVEN UP: too small"; fi
+"#;
+
+const EXPERIMENT: &str = r#"
+title = "two tools"
+tasks = ["{tasks}/all.set"]
+statistics = ["Size"]
+
+[limits]
+time = "5s"
+memory = "1GB"
+
+[quick]
+sample = 2
+values = 2
+time = "2s"
+
+[tools.checker]
+command = ["checker", "{options}", "{inputs}"]
+verdict = [
+    { pattern = "^SAFE$", verdict = "true" },
+    { pattern = "^GIVEN UP: (.*)$", verdict = "unknown" },
+]
+
+[[run]]
+name = "checker"
+tool = "checker"
+options = ["--k={k}"]
+sweep = { k = [1, 2, 3] }
+
+[[run]]
+name = "bad"
+tool = "checker"
+options = ["--bad"]
+
+[[run]]
+name = "ours"
+select = ["a/t1"]
+"#;
+
+fn bench(name: &str) -> Bench {
+    let bench = Bench::new(name);
+    bench.task("a/t1", true, SAFE).task("a/t2", true, SAFE).task("a/t3", false, UNSAFE);
+    let tool = bench.folder.join("checker");
+    fs::write(&tool, TOOL).unwrap();
+    fs::set_permissions(&tool, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::create_dir_all(bench.folder.join("experiments")).unwrap();
+    fs::write(bench.folder.join("experiments/two.toml"), EXPERIMENT).unwrap();
+    bench
+}
+
+const ARGUMENTS: [&str; 8] = [
+    "run",
+    "experiments/two.toml",
+    "--tasks",
+    ".",
+    "--tool",
+    "checker=./checker",
+    "--tool",
+    "cpa-verify=./fake-verifier",
+];
+
+#[test]
+fn tools_configurations_and_parameters() {
+    let bench = bench("an_experiment");
+    let output = bench.command(&ARGUMENTS).output().unwrap();
+    // t3 is not safe, and the checker says it is.
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("not run: bad: there is no preset 'bad'"), "{}", stderr(&output));
+    let text = fs::read_to_string(bench.folder.join("two.jsonl")).unwrap();
+    let lines: Vec<String> = text
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .map(|r| {
+            format!("{} {} {} {} {}", r["config"], r["parameter"]["value"], r["task"], r["status"], r["statistics"])
+        })
+        .collect();
+    expect![[r#"
+        "checker" 1.0 "a/t1" "correct" {"Size":10.0}
+        "checker" 1.0 "a/t2" "unknown" {"Size":10.0}
+        "checker" 1.0 "a/t3" "unknown" {"Size":10.0}
+        "checker" 2.0 "a/t1" "correct" {"Size":20.0}
+        "checker" 2.0 "a/t2" "correct" {"Size":20.0}
+        "checker" 2.0 "a/t3" "unknown" {"Size":20.0}
+        "checker" 3.0 "a/t1" "correct" {"Size":30.0}
+        "checker" 3.0 "a/t2" "correct" {"Size":30.0}
+        "checker" 3.0 "a/t3" "wrong" {"Size":30.0}
+        "ours" null "a/t1" "correct" null"#]]
+    .assert_eq(&lines.join("\n"));
+    let setup: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(bench.folder.join("two.setup.json")).unwrap()).unwrap();
+    assert_eq!((&setup["tasks"], &setup["configurations"]["checker k=2"]["tool"]), (&3.into(), &"checker 2.0".into()));
+    let plot = bench.command(&["plot", "parameter", "two.jsonl", "--metric", "Size"]).output().unwrap();
+    assert!(stdout(&plot).contains("<title>a/t2, 3: 30</title>"), "{}", stderr(&plot));
+}
+
+#[test]
+fn interrupted_ones_go_on_and_parts_are_merged() {
+    let bench = bench("parts");
+    let run = |arguments: &[&str]| {
+        let output = bench.command(&[&ARGUMENTS, arguments].concat()).output().unwrap();
+        assert_eq!(output.status.code(), Some(if arguments.contains(&"1/2") { 2 } else { 0 }), "{}", stderr(&output));
+    };
+    let count = |name: &str| fs::read_to_string(bench.folder.join(name)).unwrap().lines().count();
+    run(&["--limit", "4"]);
+    assert_eq!(count("two.jsonl"), 4);
+    let output = bench.command(&[&ARGUMENTS[..], &["--resume"]].concat()).output().unwrap();
+    assert!(stderr(&output).contains("4 of 10 tasks are done already"), "{}", stderr(&output));
+    assert_eq!(count("two.jsonl"), 10);
+    run(&["--shard", "1/2", "--output", "part1.jsonl"]);
+    run(&["--shard", "2/2", "--output", "part2.jsonl"]);
+    assert_eq!((count("part1.jsonl"), count("part2.jsonl")), (5, 5));
+    let merged = bench.command(&["merge", "part1.jsonl", "part2.jsonl", "--output", "all.jsonl"]).output().unwrap();
+    assert_eq!(merged.status.code(), Some(0), "{}", stderr(&merged));
+    let compared = bench.command(&["compare", "two.jsonl", "all.jsonl"]).output().unwrap();
+    assert!(
+        stdout(&compared).ends_with("wrong 1, lost 0, gained 0, changed 0, solved in both 6\n"),
+        "{}",
+        stdout(&compared)
+    );
+    run(&["--quick", "--only", "checker", "--output", "quick.jsonl", "--filter", "t1"]);
+    assert_eq!(count("quick.jsonl"), 2);
+}
+
+#[test]
+fn mistakes_are_named() {
+    let bench = bench("mistakes_of_experiments");
+    let message = |text: &str| {
+        fs::write(bench.folder.join("bad.toml"), text).unwrap();
+        let output = bench.command(&["run", "bad.toml"]).env_remove("CPA_TASKS").output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        stderr(&output)
+    };
+    assert!(message(EXPERIMENT).contains("the experiment needs a collection of tasks; name its folder with --tasks"));
+    assert!(
+        message(&EXPERIMENT.replace("tool = \"checker\"", "tool = \"cheker\"")).contains("'cheker' is not described")
+    );
+    assert!(message(&EXPERIMENT.replace("sweep = {", "sweep = { j = [1],")).contains("more than one parameter"));
+    assert!(message(&EXPERIMENT.replace("[limits]", "[limit]")).contains("unknown field `limit`"));
+}
