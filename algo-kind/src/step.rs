@@ -125,6 +125,11 @@ impl Step {
         Self { manager: Rc::clone(manager), cutpoints, unrollings }
     }
 
+    /// The cut points.
+    pub fn cutpoints(&self) -> &Cutpoints {
+        &self.cutpoints
+    }
+
     /// The unrollings of the cut points, in their order.
     pub fn unrollings(&self) -> &[StepUnrolling] {
         &self.unrollings

@@ -43,6 +43,17 @@ pub enum Undefined {
     Skip,
 }
 
+/// The format of witnesses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum WitnessFormat {
+    /// YAML, version 2.0.
+    #[value(name = "2.0")]
+    V2_0,
+    /// YAML, version 2.1.
+    #[value(name = "2.1")]
+    V2_1,
+}
+
 /// Proves or refutes that a C program can reach an error.
 ///
 /// Prints `Verification result: TRUE`, `FALSE` or `UNKNOWN` as its last line. Exit codes: 0 for every verdict, 1 for wrong
@@ -112,6 +123,12 @@ pub struct Args {
     /// say beside the verdict whether it reaches the error.
     #[arg(long)]
     pub confirm: bool,
+    /// Write a witness of the verdict: the invariants of a proof, or the way to the error.
+    #[arg(long, value_name = "FILE.yml")]
+    pub witness: Option<PathBuf>,
+    /// The version of the witness format.
+    #[arg(long, value_name = "VERSION", default_value = "2.0", requires = "witness")]
+    pub witness_format: WitnessFormat,
     /// Make the exit code tell the verdict.
     #[arg(long)]
     pub exit_code_verdict: bool,

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use cfa::Program;
 use cfa::ids::NodeId;
-use cpa_core::{Budget, CancelToken, Cx, Outcome, Progress, Reason, Stop, Verdict};
+use cpa_core::{Budget, CancelToken, Cx, Invariants, Outcome, Progress, Reason, Stop, Verdict};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::limits::{Limits, memory_used};
@@ -39,6 +39,8 @@ pub struct Turn {
     pub statistics: Vec<(String, String)>,
     /// CPU time of all its turns.
     pub cpu: Duration,
+    /// What a proof knows, if that was asked for.
+    pub invariants: Option<Arc<Invariants>>,
 }
 
 /// Why a stage has no outcome.
@@ -61,6 +63,8 @@ pub struct Answer {
     pub turns: Vec<(String, Turn)>,
     /// Whether some stage ended by a panic.
     pub panicked: bool,
+    /// What the proof knows, if there is one and if that was asked for.
+    pub invariants: Option<Arc<Invariants>>,
 }
 
 /// Why a plan did not run.
@@ -134,6 +138,8 @@ pub struct Job {
     pub status: Arc<Mutex<String>>,
     /// How many stages may run at a time.
     pub cores: usize,
+    /// Whether a proof shall tell its invariants.
+    pub evidence: bool,
 }
 
 impl Job {
@@ -155,6 +161,7 @@ impl Job {
             targets: self.targets.clone(),
             limits: self.limits.clone(),
             status: Arc::clone(&self.status),
+            evidence: self.evidence,
         };
         let work = move || {
             let result = panic::catch_unwind(AssertUnwindSafe(|| {
@@ -179,6 +186,7 @@ struct Worker {
     targets: BTreeSet<NodeId>,
     limits: Limits,
     status: Arc<Mutex<String>>,
+    evidence: bool,
 }
 
 impl Worker {
@@ -196,8 +204,10 @@ impl Worker {
             let mut cx = Cx::new(Box::new(budget), order.cancel.clone());
             self.show_progress(&mut cx);
             let outcome = analysis.run(&mut cx);
+            let proved = self.evidence && *outcome.verdict() == Verdict::True;
             report(Ok(Turn {
                 outcome,
+                invariants: proved.then(|| Arc::new(analysis.invariants())),
                 notes: analysis.notes().to_vec(),
                 statistics: analysis.statistics(),
                 cpu: thread_time(),
@@ -369,8 +379,9 @@ impl Run<'_> {
             None => self.unknown(),
         };
         let stage = answer.map(|at| self.runners[at].stage.name.clone());
+        let invariants = answer.and_then(|at| self.runners[at].last.as_ref()?.invariants.clone());
         let turns = self.runners.into_iter().filter_map(|runner| Some((runner.stage.name, runner.last?))).collect();
-        Ok(Answer { outcome, stage, turns, panicked })
+        Ok(Answer { outcome, stage, turns, panicked, invariants })
     }
 
     /// Nobody found an answer. A construct that is not supported says most, then what the stages say.

@@ -4,6 +4,7 @@
 mod bmc;
 mod cegar;
 mod data;
+mod evidence;
 mod execution;
 mod exhaustive;
 mod kind;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 
 use cfa::Program;
 use cfa::ids::NodeId;
-use cpa_core::{Cx, Outcome};
+use cpa_core::{Cx, Invariants, Outcome};
 use cpa_predicate::{Computation, Encoding, Manager, Representation, Settings};
 
 use crate::options::{Algorithm, BddChoice, ComputationChoice, Config, Domains, EncodingChoice, FormulaChoice};
@@ -36,6 +37,12 @@ pub trait Analysis {
 
     /// Labels and values of all statistics.
     fn statistics(&self) -> Vec<(String, String)>;
+
+    /// What is known at the heads of loops after a proof. An analysis that covers executions without knowing more about
+    /// them than their steps says nothing.
+    fn invariants(&mut self) -> Invariants {
+        Invariants::new()
+    }
 }
 
 /// The analysis that a configuration describes; it looks for the targets. Fails with a message when options do not fit.

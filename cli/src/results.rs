@@ -3,14 +3,19 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use cfa::{Program, Property};
-use cpa_core::{Counterexample, Outcome, Verdict};
+use cpa_core::{Counterexample, Invariants, Verdict};
+use report::sha256::{digest, hex};
+use report::text::iso_time;
 use report::verdict::VerdictLine;
+use report::witness::{self, Metadata, Version};
 use report::{counterexample, harness};
 
-use crate::args::Args;
+use crate::args::{Args, WitnessFormat};
 use crate::confirm::confirm;
+use crate::portfolio::Answer;
 use crate::verify::{Reply, RunError};
 
 /// A finished run.
@@ -22,7 +27,7 @@ pub struct Results<'a> {
     /// The short name of the property.
     pub name: &'a str,
     /// What came out.
-    pub outcome: &'a Outcome,
+    pub answer: &'a Answer,
     /// What the user asked for.
     pub args: &'a Args,
 }
@@ -30,8 +35,11 @@ pub struct Results<'a> {
 impl Results<'_> {
     /// Adds the verdict and what belongs to it, and writes the files.
     pub fn add_to(&self, reply: &mut Reply) -> Result<(), RunError> {
-        reply.verdict = Some(match self.outcome.verdict() {
-            Verdict::True => VerdictLine::True,
+        reply.verdict = Some(match self.answer.outcome.verdict() {
+            Verdict::True => {
+                self.proof()?;
+                VerdictLine::True
+            }
             Verdict::False(run) => {
                 self.violation(run, reply)?;
                 VerdictLine::False { property: Some(self.name.to_string()) }
@@ -56,6 +64,12 @@ impl Results<'_> {
                 reply.lines.extend(counterexample::steps(program, run).into_iter().map(|line| format!("  {line}")));
             }
         }
+        if let Some(path) = &self.args.witness {
+            match witness::violation(program, self.property, run, &self.metadata()?) {
+                Some(text) => write(path, &text)?,
+                None => reply.lines.push("No witness is written: it is not known where the run ends".to_string()),
+            }
+        }
         if self.args.harness.is_none() && !self.args.confirm {
             return Ok(());
         }
@@ -70,6 +84,35 @@ impl Results<'_> {
             });
         }
         Ok(())
+    }
+}
+
+impl Results<'_> {
+    fn proof(&self) -> Result<(), RunError> {
+        let Some(path) = &self.args.witness else { return Ok(()) };
+        let nothing = Invariants::new();
+        let invariants = self.answer.invariants.as_deref().unwrap_or(&nothing);
+        write(path, &witness::correctness(self.program, invariants, &self.metadata()?))
+    }
+
+    fn metadata(&self) -> Result<Metadata, RunError> {
+        let file = |path: &std::path::PathBuf| {
+            let name = path.display().to_string();
+            let bytes = fs::read(path).map_err(|error| RunError::Output(format!("cannot read {name}: {error}")))?;
+            Ok((name, hex(&digest(&bytes))))
+        };
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Ok(Metadata {
+            version: match self.args.witness_format {
+                WitnessFormat::V2_0 => Version::V2_0,
+                WitnessFormat::V2_1 => Version::V2_1,
+            },
+            producer: env!("CARGO_PKG_VERSION").to_string(),
+            configuration: self.args.preset.clone(),
+            created: iso_time(now.as_secs()),
+            files: self.args.programs.iter().map(file).collect::<Result<_, _>>()?,
+            specification: self.property.to_string(),
+        })
     }
 }
 

@@ -116,7 +116,8 @@ pub fn verify(
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         cores => cores as usize,
     };
-    let job = Job { program: Arc::clone(&program), targets, limits: limits.clone(), cancel, status, cores };
+    let evidence = args.witness.is_some();
+    let job = Job { program: Arc::clone(&program), targets, limits: limits.clone(), cancel, status, cores, evidence };
     let answer = job.run(stages).map_err(|error| match error {
         PortfolioError::Configuration(message) => RunError::Configuration(message),
         PortfolioError::Panic => RunError::Panic,
@@ -134,7 +135,7 @@ pub fn verify(
         reply.lines.extend(answer.outcome.assumptions().iter().map(|text| format!("Assumed: {text}")));
         reply.lines.extend(answer.stage.iter().filter(|_| plan.stages.len() > 1).map(|s| format!("Found by: {s}")));
     }
-    let results = Results { program: &program, property: &property, name: &name, outcome: &answer.outcome, args };
+    let results = Results { program: &program, property: &property, name: &name, answer: &answer, args };
     results.add_to(&mut reply)?;
     Ok(reply)
 }

@@ -14,6 +14,7 @@ pub mod cpa;
 pub mod cx;
 pub mod erased;
 pub mod exploration;
+pub mod invariants;
 pub mod location;
 pub mod loopbound;
 pub mod reached;
@@ -31,6 +32,7 @@ pub use crate::cpa::{Adjusted, At, Cpa, Fingerprint, Merge, PartitionKey, Rank, 
 pub use crate::cx::{Budget, CancelToken, Cx, Progress, Stop, Unlimited};
 pub use crate::erased::{ComponentPrecision, ComponentState, Handle};
 pub use crate::exploration::{Applied, Exploration, Remerge, Statistics};
+pub use crate::invariants::Invariants;
 pub use crate::location::{LocationCpa, LocationState};
 pub use crate::loopbound::{Counting, LoopBoundCpa, LoopCounters};
 pub use crate::reached::Reached;

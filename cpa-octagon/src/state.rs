@@ -4,9 +4,9 @@
 use std::fmt;
 use std::rc::Rc;
 
-use cfa::{IntTy, Program, VarId};
+use cfa::{BinOp, CmpOp, ExprId, Exprs, IntTy, Program, VarId};
 
-use crate::octagon::Octagon;
+use crate::octagon::{Octagon, Signed};
 
 /// An abstract state.
 #[derive(Clone, Debug)]
@@ -56,6 +56,76 @@ impl OctagonState {
     /// The dimension of a variable.
     pub fn dim(&self, var: VarId) -> Option<usize> {
         self.vars.binary_search(&var).ok()
+    }
+
+    /// What the state says beyond the types of the variables, as expressions; sums and differences only where they fit into
+    /// 64 bits.
+    pub fn facts(&self, program: &Program, exprs: &mut Exprs) -> Vec<ExprId> {
+        const LONG: IntTy = IntTy { bits: 64, signed: true };
+        let mut facts = Vec::new();
+        let bounds: Vec<(i128, i128)> = self
+            .vars
+            .iter()
+            .enumerate()
+            .map(|(dim, &var)| {
+                let ty = program.var(var).ty;
+                let (low, high) = self.octagon.bounds(dim);
+                (low.map_or(ty.min(), i128::from).max(ty.min()), high.map_or(ty.max(), i128::from).min(ty.max()))
+            })
+            .collect();
+        for (&var, &(low, high)) in self.vars.iter().zip(&bounds) {
+            let ty = program.var(var).ty;
+            let value = exprs.var(var, ty);
+            let (least, greatest) = (exprs.constant(ty, low), exprs.constant(ty, high));
+            if low == high {
+                facts.push(exprs.cmp(CmpOp::Eq, value, least));
+                continue;
+            }
+            if low > ty.min() {
+                facts.push(exprs.cmp(CmpOp::Le, least, value));
+            }
+            if high < ty.max() {
+                facts.push(exprs.cmp(CmpOp::Le, value, greatest));
+            }
+        }
+        let fits = |value: i128| value >= LONG.min() && value <= LONG.max();
+        for (a, &(low_a, high_a)) in bounds.iter().enumerate() {
+            for (b, &(low_b, high_b)) in bounds.iter().enumerate().take(a) {
+                if low_a == high_a || low_b == high_b {
+                    continue;
+                }
+                for (plus_a, plus_b) in [(true, true), (true, false), (false, true), (false, false)] {
+                    let signed = |dim, plus| if plus { Signed::plus(dim) } else { Signed::minus(dim) };
+                    let Some(bound) = self.octagon.upper(signed(a, plus_a), signed(b, plus_b)) else { continue };
+                    let ends = |plus, low: i128, high: i128| if plus { (low, high) } else { (-high, -low) };
+                    let (one, two) = (ends(plus_a, low_a, high_a), ends(plus_b, low_b, high_b));
+                    let bound = i128::from(bound);
+                    if bound >= one.1 + two.1 || !fits(one.0 + two.0) || !fits(one.1 + two.1) {
+                        continue;
+                    }
+                    let mut value = |dim: usize| {
+                        let var = exprs.var(self.vars[dim], program.var(self.vars[dim]).ty);
+                        exprs.cast(var, LONG)
+                    };
+                    let (x, y) = (value(a), value(b));
+                    let fact = match (plus_a, plus_b) {
+                        (true, true) | (false, false) => {
+                            let sum = exprs.binary(BinOp::Add, x, y);
+                            let limit = exprs.constant(LONG, if plus_a { bound } else { -bound });
+                            if plus_a { exprs.cmp(CmpOp::Le, sum, limit) } else { exprs.cmp(CmpOp::Le, limit, sum) }
+                        }
+                        (true, false) | (false, true) => {
+                            let (x, y) = if plus_a { (x, y) } else { (y, x) };
+                            let limit = exprs.constant(LONG, bound);
+                            let limit = exprs.binary(BinOp::Add, y, limit);
+                            exprs.cmp(CmpOp::Le, x, limit)
+                        }
+                    };
+                    facts.push(fact);
+                }
+            }
+        }
+        facts
     }
 
     /// The octagon, to be changed.

@@ -12,6 +12,7 @@ pub mod abstraction;
 pub mod block;
 mod calls;
 pub mod cpa;
+pub mod decode;
 pub mod encode;
 pub mod formula;
 pub mod impact;
@@ -25,6 +26,7 @@ pub mod stats;
 
 pub use block::{BlockOperator, BlockOptions};
 pub use cpa::{PredicateCpa, PredicateOptions, PredicateState};
+pub use decode::Decoder;
 pub use encode::Encoding;
 pub use formula::{Formula, Representation};
 pub use impact::ImpactCovering;

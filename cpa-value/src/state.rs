@@ -4,7 +4,7 @@
 use std::fmt;
 use std::rc::Rc;
 
-use cfa::{IntTy, RegionId, VarId};
+use cfa::{IntTy, Program, RegionId, VarId};
 
 use crate::map::Map;
 use crate::place::{Cell, Places, Slot, var_slot};
@@ -50,6 +50,18 @@ impl fmt::Display for ValueState {
 }
 
 impl ValueState {
+    /// The variables with known values.
+    pub fn known_vars(&self, program: &Program) -> Vec<(VarId, i128)> {
+        let mut known = Vec::new();
+        self.map.visit(&mut |slot, bits| {
+            if (slot as usize) < program.vars.len() {
+                let var = VarId::new(slot as usize);
+                known.push((var, program.var(var).ty.wrap(i128::from(bits))));
+            }
+        });
+        known
+    }
+
     pub(crate) fn var(&self, var: VarId, ty: IntTy) -> Option<i128> {
         self.map.get(var_slot(var).0).map(|bits| ty.wrap(i128::from(bits)))
     }

@@ -2,8 +2,11 @@
 //! What the tools say about a result, in one place for writers and readers: verdict lines, counterexamples as text and as
 //! executable files.
 
+pub mod cexpr;
 pub mod counterexample;
 pub mod harness;
 pub mod inputs;
+pub mod sha256;
 pub mod text;
 pub mod verdict;
+pub mod witness;

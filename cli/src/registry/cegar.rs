@@ -11,14 +11,14 @@ use algo_cegar::Cegar;
 use cfa::Program;
 use cfa::ids::NodeId;
 use cpa_core::waitlist::{Bfs, Dfs, ReversePostOrder, Waitlist};
-use cpa_core::{Arg, CallstackCpa, Composite, Cx, Exploration, Handle, LocationCpa, Outcome, Remerge};
+use cpa_core::{Arg, CallstackCpa, Composite, Cx, Exploration, Handle, Invariants, LocationCpa, Outcome, Remerge};
 use cpa_predicate::{
     BlockOperator, BlockOptions, ImpactCovering, Manager, PredicateCpa, PredicateOptions, PredicateRefiner,
     RefinerOptions, Scope, Sharing, Strategy,
 };
 use smt::itp::{EngineKind, Portfolio, PortfolioConfig};
 
-use super::{Analysis, manager};
+use super::{Analysis, evidence, manager};
 use crate::options::{Config, ForcedCoverings, PredicateMerge, PredicateSharing, StrategyChoice, Traversal};
 
 /// A predicate analysis with its refinement loop.
@@ -92,6 +92,17 @@ impl Analysis for CegarAnalysis {
 
     fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    fn invariants(&mut self) -> Invariants {
+        let mut invariants = Invariants::new();
+        let program = Arc::clone(self.manager.borrow().encoder.program());
+        for (head, id) in evidence::at_heads(&program, self.cegar.arg()) {
+            let state = self.cegar.arg().state(id).get(self.predicate);
+            let known = evidence::of_predicates(&mut self.manager.borrow_mut(), state, &mut invariants.exprs);
+            invariants.add_case(head, known);
+        }
+        invariants
     }
 
     fn statistics(&self) -> Vec<(String, String)> {

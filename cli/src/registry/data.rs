@@ -10,10 +10,11 @@ use algo_cegar::{Cegar, Chain};
 use cfa::ids::NodeId;
 use cfa::{Program, VarId};
 use cpa_core::{
-    Arg, ArgId, CallstackCpa, ComponentPrecision, Composite, Cx, Exploration, Handle, LocationCpa, Outcome, Remerge,
+    Arg, ArgId, CallstackCpa, ComponentPrecision, Composite, Cx, Exploration, Handle, Invariants, LocationCpa, Outcome,
+    Remerge,
 };
 use cpa_octagon::{OctagonCpa, OctagonOptions, OctagonRefiner, Transfer};
-use cpa_predicate::{Manager, PathCheck, PredicateRefiner};
+use cpa_predicate::{Manager, PathCheck, PredicateCpa, PredicateRefiner};
 use cpa_value::{
     Machine, MergeKind, Place, Precision, Preference, RefinerStatistics, Sharing, Slot, SlotSet, Tracker, ValueCpa,
     ValueRefiner, ValueTracker,
@@ -21,7 +22,7 @@ use cpa_value::{
 use smt::itp::{Portfolio, PortfolioConfig};
 
 use super::cegar::{engines, explored, predicate_cpa, refiner_options, waitlist};
-use super::{Analysis, manager};
+use super::{Analysis, evidence, manager};
 use crate::options::{
     Algorithm, Config, Domains, InitialPrecision, MergeType, OctagonMerge, PrecisionSharing, PrefixPreference,
 };
@@ -31,6 +32,11 @@ pub struct DataAnalysis {
     cegar: Cegar,
     /// What the refiner by values did; none without one.
     refiner: Option<Rc<Cell<RefinerStatistics>>>,
+    program: Arc<Program>,
+    /// The domains, for reading states.
+    value: Option<Handle<ValueCpa>>,
+    predicate: Option<(Handle<PredicateCpa>, Rc<RefCell<Manager>>)>,
+    octagon: Option<Handle<OctagonCpa>>,
     notes: Vec<String>,
 }
 
@@ -69,12 +75,14 @@ impl DataAnalysis {
         let refiner = ValueRefiner::new(machine, Box::new(tracker), preference);
         let statistics = refiner.statistics();
         let mut chain = Chain::new().then(Box::new(refiner));
+        let mut predicates = None;
 
         if config.domains == Domains::ValuePredicate {
             let predicate = composite.add(predicate_cpa(&program, &manager, config));
             let settings = PortfolioConfig { engines: engines(&config.engines)?, ..PortfolioConfig::default() };
             let portfolio = Rc::new(RefCell::new(Portfolio::new(settings)));
             let options = refiner_options(config);
+            predicates = Some((predicate, Rc::clone(&manager)));
             let refiner = PredicateRefiner::new(Arc::clone(&program), manager, predicate, portfolio, options);
             chain = chain.then(Box::new(refiner));
         } else {
@@ -83,7 +91,8 @@ impl DataAnalysis {
         let remerge = if config.value_merge == MergeType::Sep { Remerge::Prune } else { Remerge::Keep };
         let exploration = Exploration::new(waitlist(config), remerge);
         let cegar = Cegar::new(composite, exploration, Box::new(chain));
-        Ok(Self { cegar, refiner: Some(statistics), notes })
+        let refiner = Some(statistics);
+        Ok(Self { cegar, refiner, program, value: Some(value), predicate: predicates, octagon: None, notes })
     }
 
     /// Octagons; with refinement by the delegating refiner: explicit values first, then octagons, then the exact check.
@@ -112,10 +121,12 @@ impl DataAnalysis {
             statistics = Some(refiner.statistics());
             chain = chain.then(Box::new(refiner)).then(Box::new(OctagonRefiner::new(transfer, octagon)));
         }
-        let chain = chain.then(Box::new(PathCheck::new(program, manager)));
+        let chain = chain.then(Box::new(PathCheck::new(Arc::clone(&program), manager)));
         let remerge = if config.octagon_merge == OctagonMerge::Sep { Remerge::Prune } else { Remerge::Keep };
         let exploration = Exploration::new(waitlist(config), remerge);
-        Self { cegar: Cegar::new(composite, exploration, Box::new(chain)), refiner: statistics, notes }
+        let cegar = Cegar::new(composite, exploration, Box::new(chain));
+        let octagon = Some(octagon);
+        Self { cegar, refiner: statistics, program, value: None, predicate: None, octagon, notes }
     }
 }
 
@@ -159,6 +170,28 @@ impl Analysis for DataAnalysis {
 
     fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    fn invariants(&mut self) -> Invariants {
+        let mut invariants = Invariants::new();
+        let arg = self.cegar.arg();
+        let mut values = evidence::Values::default();
+        for (head, id) in evidence::at_heads(&self.program, arg) {
+            let (state, mut known) = (arg.state(id), Vec::new());
+            if let Some(octagon) = self.octagon {
+                known.extend(state.get(octagon).facts(&self.program, &mut invariants.exprs));
+            }
+            if let Some((predicate, manager)) = &self.predicate {
+                let manager = &mut manager.borrow_mut();
+                known.extend(evidence::of_predicates(manager, state.get(*predicate), &mut invariants.exprs));
+            }
+            match self.value {
+                Some(value) => values.add(head, state.get(value).known_vars(&self.program), known),
+                None => invariants.add_case(head, known),
+            }
+        }
+        values.add_to(&self.program, &mut invariants);
+        invariants
     }
 
     fn statistics(&self) -> Vec<(String, String)> {

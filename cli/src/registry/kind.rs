@@ -9,8 +9,8 @@ use std::sync::Arc;
 use algo_kind::{KInduction, Options, Strategy};
 use cfa::Program;
 use cfa::ids::NodeId;
-use cpa_core::{Counting, Cx, Outcome};
-use cpa_predicate::Manager;
+use cpa_core::{Counting, Cx, Invariants, Outcome};
+use cpa_predicate::{Decoder, Manager};
 
 use super::bmc::{options, seconds, statistics};
 use super::{Analysis, manager};
@@ -60,6 +60,21 @@ impl Analysis for KInductionAnalysis {
 
     fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    fn invariants(&mut self) -> Invariants {
+        let mut invariants = Invariants::new();
+        if self.kind.proved().is_none() {
+            return invariants;
+        }
+        let Ok(step) = self.kind.step() else { return invariants };
+        let manager = self.manager.borrow();
+        for (number, point) in step.cutpoints().points().iter().enumerate() {
+            let known = self.kind.invariants().term(number);
+            let known = Decoder::new(&manager.terms, &manager.encoder, &mut invariants.exprs).conjuncts(known);
+            invariants.add_case(point.head, known);
+        }
+        invariants
     }
 
     fn statistics(&self) -> Vec<(String, String)> {
