@@ -129,6 +129,12 @@ pub struct Args {
     /// The version of the witness format.
     #[arg(long, value_name = "VERSION", default_value = "2.0", requires = "witness")]
     pub witness_format: WitnessFormat,
+    /// Print the result as one JSON object instead of lines.
+    #[arg(long, conflicts_with_all = ["sarif", "quiet", "verbose"])]
+    pub json: bool,
+    /// Print the result as a SARIF log instead of lines.
+    #[arg(long, conflicts_with_all = ["quiet", "verbose"])]
+    pub sarif: bool,
     /// Make the exit code tell the verdict.
     #[arg(long)]
     pub exit_code_verdict: bool,

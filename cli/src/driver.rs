@@ -19,6 +19,7 @@ use cfa::UndefinedFunctions;
 use clap::Parser;
 use clap::error::ErrorKind;
 use cpa_core::{CancelToken, Stop};
+use report::summary::Summary;
 use report::verdict::VerdictLine;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
@@ -27,6 +28,7 @@ use crate::limits::Limits;
 use crate::options::Config;
 use crate::preprocess;
 use crate::presets;
+use crate::results::VERSION;
 use crate::verify::{self, Input, Reply, RunError, Source};
 
 /// Stack of the analysis thread; the system only gives memory for what is used.
@@ -232,7 +234,7 @@ fn supervise(args: &Args, input: Input, config: Config, limits: Limits) -> Resul
             Ok(reply) => {
                 heartbeat.clear();
                 let ending = cancelled.map(|(_, ending)| ending);
-                return finish(reply, ending, &panic_message);
+                return finish(args, reply, ending, &panic_message);
             }
             Err(RecvTimeoutError::Disconnected) => return Err("the analysis thread ended without an answer".into()),
             Err(RecvTimeoutError::Timeout) => {}
@@ -254,7 +256,7 @@ fn supervise(args: &Args, input: Input, config: Config, limits: Limits) -> Resul
                 heartbeat.clear();
                 let ending = ending.clone();
                 let end = ending.end();
-                print(&unknown_lines(&ending.reason()))?;
+                tell(args, &Summary::unknown(VERSION, "", &ending.reason()))?;
                 // The analysis thread is lost in a computation; ending the process ends it.
                 leave(end.code(args.exit_code_verdict));
             }
@@ -287,27 +289,35 @@ impl Ending {
     }
 }
 
-fn unknown_lines(reason: &str) -> Vec<String> {
-    vec![format!("Reason: {reason}"), VerdictLine::Unknown.to_string()]
+/// Prints a result in the form that the user wants.
+fn tell(args: &Args, summary: &Summary) -> Result<(), String> {
+    if args.json {
+        return print(&[format!("{:#}", summary.json())]);
+    }
+    if args.sarif {
+        return print(&[format!("{:#}", summary.sarif())]);
+    }
+    print(&summary.lines(args.quiet, args.verbose))
 }
 
-fn finish(reply: Result<Reply, RunError>, ending: Option<Ending>, panic: &Mutex<String>) -> Result<End, String> {
+fn finish(
+    args: &Args,
+    reply: Result<Reply, RunError>,
+    ending: Option<Ending>,
+    panic: &Mutex<String>,
+) -> Result<End, String> {
     match reply {
-        Ok(mut reply) => {
-            if let (Some(ending), Some(VerdictLine::Unknown)) = (&ending, &reply.verdict) {
-                reply.reason = Some(ending.reason());
+        Ok(Reply::Lines(lines)) => print(&lines).map(|()| End::True),
+        Ok(Reply::Result(mut summary)) => {
+            if let (Some(ending), VerdictLine::Unknown) = (&ending, &summary.verdict) {
+                summary.reason = Some(ending.reason());
             }
-            let mut lines = reply.lines;
-            if let Some(reason) = &reply.reason {
-                lines.push(format!("Reason: {reason}"));
-            }
-            lines.extend(reply.verdict.iter().map(VerdictLine::to_string));
-            print(&lines)?;
-            Ok(match (ending, reply.verdict) {
+            tell(args, &summary)?;
+            Ok(match (ending, &summary.verdict) {
                 (Some(ending @ Ending::Signal(_)), _) => ending.end(),
-                (_, Some(VerdictLine::True) | None) => End::True,
-                (_, Some(VerdictLine::False { .. })) => End::False,
-                (_, Some(VerdictLine::Unknown)) => End::Unknown,
+                (_, VerdictLine::True) => End::True,
+                (_, VerdictLine::False { .. }) => End::False,
+                (_, VerdictLine::Unknown) => End::Unknown,
             })
         }
         Err(RunError::Input(message)) => {
@@ -318,7 +328,7 @@ fn finish(reply: Result<Reply, RunError>, ending: Option<Ending>, panic: &Mutex<
         Err(RunError::Panic) => {
             let message = panic.lock().map(|text| text.clone()).unwrap_or_default();
             eprintln!("Error: internal error: {message}. This is a fault of cpa-verify; please report it.");
-            print(&unknown_lines("internal error"))?;
+            tell(args, &Summary::unknown(VERSION, "", "internal error"))?;
             Ok(End::Internal)
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What is made of the outcome of a run: lines for the reader, and the files that were asked for.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -8,15 +9,19 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use cfa::{Program, Property};
 use cpa_core::{Counterexample, Invariants, Verdict};
 use report::sha256::{digest, hex};
+use report::summary::{Summary, Violation};
 use report::text::iso_time;
 use report::verdict::VerdictLine;
 use report::witness::{self, Metadata, Version};
-use report::{counterexample, harness};
+use report::{counterexample, harness, path};
 
 use crate::args::{Args, WitnessFormat};
 use crate::confirm::confirm;
 use crate::portfolio::Answer;
-use crate::verify::{Reply, RunError};
+use crate::verify::RunError;
+
+/// The version of the tool.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A finished run.
 pub struct Results<'a> {
@@ -33,65 +38,64 @@ pub struct Results<'a> {
 }
 
 impl Results<'_> {
-    /// Adds the verdict and what belongs to it, and writes the files.
-    pub fn add_to(&self, reply: &mut Reply) -> Result<(), RunError> {
-        reply.verdict = Some(match self.answer.outcome.verdict() {
+    /// What came out; writes the files that were asked for.
+    pub fn summary(&self) -> Result<Summary, RunError> {
+        let outcome = &self.answer.outcome;
+        let mut summary = Summary::unknown(VERSION, self.name, "");
+        summary.reason = None;
+        let notes: BTreeSet<&String> = self.answer.turns.iter().flat_map(|(_, turn)| &turn.notes).collect();
+        summary.notes = notes.into_iter().cloned().collect();
+        if self.answer.panicked {
+            summary.notes.push("some stage of the plan ended by an internal error".to_string());
+        }
+        summary.assumptions = outcome.assumptions().to_vec();
+        match outcome.verdict() {
             Verdict::True => {
-                self.proof()?;
-                VerdictLine::True
+                summary.verdict = VerdictLine::True;
+                self.proof(&mut summary)?;
             }
             Verdict::False(run) => {
-                self.violation(run, reply)?;
-                VerdictLine::False { property: Some(self.name.to_string()) }
+                summary.verdict = VerdictLine::False { property: Some(self.name.to_string()) };
+                self.violation(run, &mut summary)?;
             }
-            Verdict::Unknown(reason) => {
-                reply.reason = Some(reason.to_string());
-                VerdictLine::Unknown
-            }
-        });
-        Ok(())
+            Verdict::Unknown(reason) => summary.reason = Some(reason.to_string()),
+        }
+        Ok(summary)
     }
 
-    fn violation(&self, run: &Counterexample, reply: &mut Reply) -> Result<(), RunError> {
+    fn violation(&self, run: &Counterexample, summary: &mut Summary) -> Result<(), RunError> {
         let program = self.program;
-        if !self.args.quiet {
-            reply.lines.push("Counterexample, inputs in the order of execution:".to_string());
-            let inputs = counterexample::inputs(program, run);
-            let none = inputs.is_empty().then(|| "none".to_string());
-            reply.lines.extend(inputs.into_iter().chain(none).map(|line| format!("  {line}")));
-            if self.args.verbose {
-                reply.lines.push("Steps:".to_string());
-                reply.lines.extend(counterexample::steps(program, run).into_iter().map(|line| format!("  {line}")));
-            }
-        }
         if let Some(path) = &self.args.witness {
             match witness::violation(program, self.property, run, &self.metadata()?) {
                 Some(text) => write(path, &text)?,
-                None => reply.lines.push("No witness is written: it is not known where the run ends".to_string()),
+                None => summary.notes.push("no witness is written: it is not known where the run ends".to_string()),
             }
         }
-        if self.args.harness.is_none() && !self.args.confirm {
-            return Ok(());
+        let mut violation = Violation::default();
+        if !self.args.quiet {
+            violation.inputs = counterexample::inputs(program, run);
+            violation.steps = path::steps(program, self.property, run);
+            violation.further = run.rest.as_ref().map_or(0, |rest| rest.steps);
         }
-        let harness = harness::harness(program, self.property, run);
-        if let Some(path) = &self.args.harness {
-            write(path, &harness.text)?;
+        if self.args.harness.is_some() || self.args.confirm {
+            let harness = harness::harness(program, self.property, run);
+            if let Some(path) = &self.args.harness {
+                write(path, &harness.text)?;
+            }
+            if self.args.confirm {
+                violation.confirmation = Some(confirm(program, self.property, run, &harness));
+            }
         }
-        if self.args.confirm {
-            reply.lines.push(match confirm(program, self.property, run, &harness) {
-                Ok(how) => format!("Confirmed: executed with these inputs, the program reaches the error ({how})"),
-                Err(why) => format!("Not confirmed by execution: {why}"),
-            });
-        }
+        summary.violation = Some(violation);
         Ok(())
     }
-}
 
-impl Results<'_> {
-    fn proof(&self) -> Result<(), RunError> {
-        let Some(path) = &self.args.witness else { return Ok(()) };
+    fn proof(&self, summary: &mut Summary) -> Result<(), RunError> {
         let nothing = Invariants::new();
         let invariants = self.answer.invariants.as_deref().unwrap_or(&nothing);
+        let known = witness::loop_invariants(self.program, invariants);
+        summary.invariants = known.into_iter().map(|known| (self.program.location(known.place), known.text)).collect();
+        let Some(path) = &self.args.witness else { return Ok(()) };
         write(path, &witness::correctness(self.program, invariants, &self.metadata()?))
     }
 
@@ -107,7 +111,7 @@ impl Results<'_> {
                 WitnessFormat::V2_0 => Version::V2_0,
                 WitnessFormat::V2_1 => Version::V2_1,
             },
-            producer: env!("CARGO_PKG_VERSION").to_string(),
+            producer: VERSION.to_string(),
             configuration: self.args.preset.clone(),
             created: iso_time(now.as_secs()),
             files: self.args.programs.iter().map(file).collect::<Result<_, _>>()?,

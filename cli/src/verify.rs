@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One verification run inside its thread: load the program, find the targets, run the analysis, say what came out.
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use cfa::{MachineModel, Program, Property, UndefinedFunctions};
 use cpa_core::CancelToken;
-use report::verdict::VerdictLine;
+use report::summary::Summary;
 
 use crate::args::Args;
 use crate::features::features;
@@ -43,14 +42,12 @@ pub struct Input {
 }
 
 /// What a run prints on standard output.
-#[derive(Clone, Debug, Default)]
-pub struct Reply {
-    /// Everything before the verdict.
-    pub lines: Vec<String>,
-    /// Why there is no answer.
-    pub reason: Option<String>,
-    /// The verdict; none if the run was not a verification.
-    pub verdict: Option<VerdictLine>,
+#[derive(Clone, Debug)]
+pub enum Reply {
+    /// Lines of a run that was not a verification.
+    Lines(Vec<String>),
+    /// The result of a verification.
+    Result(Box<Summary>),
 }
 
 /// Why a run has no verdict.
@@ -83,13 +80,13 @@ fn load(input: &Input) -> Result<Program, RunError> {
 pub fn dump(input: &Input, dot: bool) -> Result<Reply, RunError> {
     let program = load(input)?;
     let text = if dot { program.dot() } else { program.dump() };
-    Ok(Reply { lines: vec![text.trim_end().to_string()], ..Reply::default() })
+    Ok(Reply::Lines(vec![text.trim_end().to_string()]))
 }
 
 /// Prints what the plan would run.
 pub fn explain(input: &Input, config: &Config) -> Result<Reply, RunError> {
     let plan = Plan::of(config).map_err(|error| RunError::Configuration(error.to_string()))?;
-    Ok(Reply { lines: plan.explain(&features(&load(input)?)), ..Reply::default() })
+    Ok(Reply::Lines(plan.explain(&features(&load(input)?))))
 }
 
 /// Verifies the program.
@@ -116,28 +113,20 @@ pub fn verify(
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         cores => cores as usize,
     };
-    let evidence = args.witness.is_some();
+    let evidence = args.witness.is_some() || args.json;
     let job = Job { program: Arc::clone(&program), targets, limits: limits.clone(), cancel, status, cores, evidence };
     let answer = job.run(stages).map_err(|error| match error {
         PortfolioError::Configuration(message) => RunError::Configuration(message),
         PortfolioError::Panic => RunError::Panic,
     })?;
-    let mut reply = Reply::default();
-    if args.stats {
-        reply.lines.extend(statistics(&program, &answer, plan.stages.len() > 1, setup, &limits));
-    }
-    if !args.quiet {
-        let notes = answer.turns.iter().flat_map(|(_, turn)| &turn.notes).collect::<BTreeSet<_>>();
-        reply.lines.extend(notes.into_iter().map(|note| format!("Note: {note}")));
-        if answer.panicked {
-            reply.lines.push("Note: some stage of the plan ended by an internal error".to_string());
-        }
-        reply.lines.extend(answer.outcome.assumptions().iter().map(|text| format!("Assumed: {text}")));
-        reply.lines.extend(answer.stage.iter().filter(|_| plan.stages.len() > 1).map(|s| format!("Found by: {s}")));
-    }
+    let staged = plan.stages.len() > 1;
     let results = Results { program: &program, property: &property, name: &name, answer: &answer, args };
-    results.add_to(&mut reply)?;
-    Ok(reply)
+    let mut summary = results.summary()?;
+    if args.stats {
+        summary.statistics = statistics(&program, &answer, staged, setup, &limits);
+    }
+    summary.found_by = answer.stage.clone().filter(|_| staged);
+    Ok(Reply::Result(Box::new(summary)))
 }
 
 fn statistics(
@@ -146,21 +135,22 @@ fn statistics(
     staged: bool,
     setup: std::time::Duration,
     limits: &Limits,
-) -> Vec<String> {
-    let mut lines = vec![
-        format!("Number of program locations: {}", program.nodes.len()),
-        format!("Number of CFA edges: {}", program.edges.len()),
-        format!("Number of functions: {}", program.funcs.len()),
-        format!("Time for analysis setup: {:.3}s", setup.as_secs_f64()),
+) -> Vec<(String, String)> {
+    let seconds = |time: std::time::Duration| format!("{:.3}s", time.as_secs_f64());
+    let mut entries = vec![
+        ("Number of program locations".to_string(), program.nodes.len().to_string()),
+        ("Number of CFA edges".to_string(), program.edges.len().to_string()),
+        ("Number of functions".to_string(), program.funcs.len().to_string()),
+        ("Time for analysis setup".to_string(), seconds(setup)),
     ];
     for (stage, turn) in &answer.turns {
         if staged {
-            lines.push(format!("Stage {stage}: {:.3}s of CPU time", turn.cpu.as_secs_f64()));
+            entries.push((format!("Stage {stage}"), format!("{} of CPU time", seconds(turn.cpu))));
         }
-        lines.extend(turn.statistics.iter().map(|(label, value)| format!("{label}: {value}")));
+        entries.extend(turn.statistics.iter().cloned());
     }
-    lines.push(format!("Total time for cpa-verify: {:.3}s", limits.elapsed().as_secs_f64()));
-    lines.push(format!("Total CPU time for cpa-verify: {:.3}s", cpu_time().as_secs_f64()));
-    lines.push(format!("Memory of the process: {} MB", memory_used().unwrap_or(0) / 1_000_000));
-    lines
+    entries.push(("Total time for cpa-verify".to_string(), seconds(limits.elapsed())));
+    entries.push(("Total CPU time for cpa-verify".to_string(), seconds(cpu_time())));
+    entries.push(("Memory of the process".to_string(), format!("{} MB", memory_used().unwrap_or(0) / 1_000_000)));
+    entries
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Counterexamples as text: the inputs that lead to the error, and the steps on the way.
+//! The inputs of counterexamples as text.
 
 use cfa::ir::Var;
 use cfa::{Program, floats};
-use cpa_core::{Counterexample, Step};
+use cpa_core::Counterexample;
 
 use crate::inputs::{self, Input, Origin};
 
@@ -35,21 +35,4 @@ pub fn line(program: &Program, input: &Input) -> Option<String> {
         Origin::Function(function) => Some(format!("{place}: {function}() = {value}")),
         Origin::Uninitialised => (!var.temporary).then(|| format!("{place}: {} = {value} (uninitialised)", var.name)),
     }
-}
-
-/// Every step, one line each; the last line tells how many are not listed.
-pub fn steps(program: &Program, counterexample: &Counterexample) -> Vec<String> {
-    let listed = counterexample.steps.iter();
-    let rest = counterexample.rest.iter().map(|rest| format!("... and {} further steps", rest.steps));
-    listed
-        .map(|&step| {
-            let edge = &program.edges[step.edge().index()];
-            let place = program.location(edge.span);
-            match step {
-                Step::Edge(_) | Step::Enter(_) => format!("{place}: {}", program.display_op(&edge.op)),
-                Step::Leave(_) => format!("{place}: return"),
-            }
-        })
-        .chain(rest)
-        .collect()
 }
