@@ -14,6 +14,7 @@ use crate::{
     error::Error,
     launch::{self, RunArgs},
     report::{self, PlotArgs, ScoreArgs, TableArgs},
+    reproduce::{self, ReproduceArgs},
     result::{self, Existing, Record, Status, Writer},
     summary,
 };
@@ -38,6 +39,7 @@ enum Cmd {
     Plot(PlotArgs),
     Score(ScoreArgs),
     Merge(MergeArgs),
+    Reproduce(Box<ReproduceArgs>),
 }
 
 /// Put the parts of a result file together; the last of several results for a run counts.
@@ -90,6 +92,7 @@ pub fn execute(cli: Cli) -> Result<u8, Error> {
         }
         Cmd::Table(args) => report::table(&args).map(|()| 0),
         Cmd::Plot(args) => report::plot(&args).map(|()| 0),
+        Cmd::Reproduce(args) => reproduce::reproduce(*args),
         Cmd::Merge(args) => merge(&args).map(|()| 0),
         Cmd::Score(args) => report::score(&args).map(|()| 0),
     }

@@ -12,8 +12,11 @@ use std::{
 use serde::Deserialize;
 
 use crate::{
+    claims::Claim,
     error::Error,
     limits::Limits,
+    matrix::Only,
+    published::Published,
     result::Parameter,
     run::{self, Configuration, Job, LimitTexts},
     task::{self, Task},
@@ -38,7 +41,11 @@ pub struct Experiment {
     pub notes: String,
     /// `.set` files, task definitions and patterns; relative to the file, or to the folder of tasks if they begin with
     /// `{tasks}/`.
+    #[serde(default)]
     tasks: Vec<String>,
+    /// The name of the experiment whose results this one looks at; it has no runs of its own then.
+    #[serde(default)]
+    results: Option<String>,
     /// Only tasks whose CATEGORY/NAME contains one of the texts; all without any.
     #[serde(default)]
     select: Vec<String>,
@@ -48,17 +55,74 @@ pub struct Experiment {
     /// Labels of the numbers to keep, which the tool prints as `LABEL: NUMBER`.
     #[serde(default)]
     pub statistics: Vec<String>,
-    limits: LimitTable,
+    limits: Option<LimitTable>,
     #[serde(default)]
     quick: Quick,
     /// Tools beside `cpa-verify`.
     #[serde(default)]
     tools: BTreeMap<String, Description>,
     /// The configurations.
+    #[serde(default)]
     run: Vec<Run>,
+    /// Numbers to compare with.
+    #[serde(default)]
+    pub published: Vec<Published>,
+    /// What to draw.
+    #[serde(default, rename = "plot")]
+    pub plots: Vec<PlotWish>,
+    /// What should hold of the results.
+    #[serde(default, rename = "claim")]
+    pub claims: Vec<Claim>,
     /// The folder of the file.
     #[serde(skip)]
     pub folder: PathBuf,
+    /// The name of the file without ending, or that of the experiment whose results are looked at.
+    #[serde(skip)]
+    pub results_name: String,
+}
+
+/// A plot of an experiment.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlotWish {
+    /// What stands above; the file is named after it.
+    pub title: String,
+    /// Which kind.
+    pub kind: PlotKind,
+    /// The configurations; all without any. For a parameter, the one whose parameter it is.
+    #[serde(default)]
+    pub columns: Vec<String>,
+    /// What is drawn: `cpu`, `wall`, `memory`, or the label of a statistic.
+    #[serde(default = "cpu")]
+    pub metric: String,
+    /// Which correct results count.
+    #[serde(default)]
+    pub only: Only,
+    /// Only tasks whose CATEGORY/NAME contains one of the texts.
+    #[serde(default)]
+    pub select: Vec<String>,
+    /// Only tasks on which this statistic is at least so large for some configuration.
+    #[serde(default)]
+    pub at_least: BTreeMap<String, f64>,
+    /// Only tasks on which this statistic is at most so large for all configurations.
+    #[serde(default)]
+    pub at_most: BTreeMap<String, f64>,
+}
+
+/// Kinds of plots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PlotKind {
+    /// How many results are found in which time.
+    Quantile,
+    /// Two configurations against each other.
+    Scatter,
+    /// Over the parameter of a configuration.
+    Parameter,
+}
+
+fn cpu() -> String {
+    "cpu".into()
 }
 
 fn unreach_call() -> String {
@@ -149,12 +213,35 @@ pub struct Work {
 }
 
 impl Experiment {
-    /// Reads a file.
+    /// Reads a file, and the one whose results it looks at.
     pub fn read(path: &Path) -> Result<Experiment, Error> {
         let text = fs::read_to_string(path).map_err(Error::file("read", path))?;
         let bad = |message: String| Error::Experiment { path: path.into(), message };
         let mut experiment: Experiment = toml::from_str(&text).map_err(|e| bad(e.to_string()))?;
         experiment.folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        experiment.results_name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        if let Some(name) = experiment.results.take() {
+            if !experiment.run.is_empty() || !experiment.tasks.is_empty() {
+                return Err(bad("has runs or tasks of its own beside the results of another".into()));
+            }
+            let base = Experiment::read(&experiment.folder.join(&name).with_added_extension("toml"))?;
+            let Experiment { tasks, select, property, statistics, limits, quick, tools, run, results_name, .. } = base;
+            experiment = Experiment {
+                tasks,
+                select,
+                property,
+                statistics,
+                limits,
+                quick,
+                tools,
+                run,
+                results_name,
+                ..experiment
+            };
+        }
+        if experiment.limits.is_none() || experiment.run.is_empty() {
+            return Err(bad("has no [limits] or no [[run]]".into()));
+        }
         for run in &experiment.run {
             if run.sweep.len() > 1 {
                 return Err(bad(format!("the configuration '{}' has more than one parameter", run.name)));
@@ -163,13 +250,26 @@ impl Experiment {
                 return Err(bad(format!("the tool '{}' is not described; add [tools.{}]", run.tool, run.tool)));
             }
         }
+        if let Some(message) = experiment.claims.iter().find_map(Claim::mistake) {
+            return Err(bad(message));
+        }
         Ok(experiment)
+    }
+
+    /// The names of all configurations, with the values of their parameters.
+    pub fn columns(&self) -> Vec<String> {
+        let values = |run| self.values(run, &Wishes::default());
+        let name = |run: &Run, value: &Option<Parameter>| crate::result::column(Some(&run.name), value.as_ref());
+        self.run
+            .iter()
+            .flat_map(|run| values(run).iter().filter_map(|value| name(run, value)).collect::<Vec<_>>())
+            .collect()
     }
 
     /// The runs to do. Tools are looked for, and tried out on a program that does nothing.
     pub fn work(&self, wishes: &Wishes) -> Result<Work, Error> {
         let tasks = self.load_tasks(wishes)?;
-        let mut work = Work { cores: self.limits.cores, ..Work::default() };
+        let mut work = Work { cores: self.limits()?.cores, ..Work::default() };
         let mut tools: BTreeMap<&str, Result<Arc<Tool>, String>> = BTreeMap::new();
         for run in &self.run {
             if !wishes.only.is_empty() && !wishes.only.contains(&run.name) {
@@ -201,6 +301,10 @@ impl Experiment {
             }
         }
         Ok(work)
+    }
+
+    fn limits(&self) -> Result<&LimitTable, Error> {
+        self.limits.as_ref().ok_or_else(|| Error::Usage("the experiment has no limits".into()))
     }
 
     fn load_tasks(&self, wishes: &Wishes) -> Result<Vec<Task>, Error> {
@@ -254,11 +358,11 @@ impl Experiment {
             Some(Parameter { name, value }) => option.replace(&format!("{{{name}}}"), &value.to_string()),
         };
         let options: Vec<String> = run.options.iter().map(fill).collect();
+        let table = self.limits()?;
         let quick = |text: &Option<String>| text.clone().filter(|_| wishes.quick);
-        let time =
-            wishes.time.clone().or(quick(&self.quick.time)).or(run.time.clone()).unwrap_or(self.limits.time.clone());
-        let memory = wishes.memory.clone().or(quick(&self.quick.memory)).unwrap_or(self.limits.memory.clone());
-        let wall = wishes.wall.clone().or(self.limits.wall.clone().filter(|_| !wishes.quick));
+        let time = wishes.time.clone().or(quick(&self.quick.time)).or(run.time.clone()).unwrap_or(table.time.clone());
+        let memory = wishes.memory.clone().or(quick(&self.quick.memory)).unwrap_or(table.memory.clone());
+        let wall = wishes.wall.clone().or(table.wall.clone().filter(|_| !wishes.quick));
         let bad = |message: String| Error::Usage(format!("limits of '{}': {message}", run.name));
         let cpu: Duration = parse_duration(&time).map_err(bad)?;
         let wall = wall.map(|wall| parse_duration(&wall).map_err(bad)).transpose()?.unwrap_or(cpu * 3);

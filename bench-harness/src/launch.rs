@@ -71,16 +71,16 @@ pub(crate) struct Common {
     polling: bool,
     /// The result file [default: results.jsonl, or the experiment's name with this ending]
     #[arg(long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    pub(crate) output: Option<PathBuf>,
     /// Add the runs that the result file lacks
     #[arg(long, conflicts_with = "overwrite")]
-    resume: bool,
+    pub(crate) resume: bool,
     /// Replace the result file if there is one
     #[arg(long)]
-    overwrite: bool,
+    pub(crate) overwrite: bool,
     /// Keep the output of each run as FOLDER/CATEGORY/NAME.PROPERTY.log
     #[arg(long, value_name = "FOLDER")]
-    log_dir: Option<PathBuf>,
+    pub(crate) log_dir: Option<PathBuf>,
     /// Only tasks whose CATEGORY/NAME contains the text
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
@@ -92,7 +92,7 @@ pub(crate) struct Common {
     task_folder: Option<PathBuf>,
     /// Experiments: a sample of the tasks and small limits
     #[arg(long)]
-    quick: bool,
+    pub(crate) quick: bool,
     /// Experiments: at most so many tasks, evenly spread
     #[arg(long, value_name = "N")]
     sample: Option<usize>,

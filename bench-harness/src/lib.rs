@@ -4,12 +4,15 @@
 //!
 //! The way of a task: [`task`] reads its definition, [`tool`] makes a command line of it, [`limits`] runs that,
 //! [`answer`] reads what the tool said, [`result`] judges and records it; [`run`] does this for many at once, and an
-//! [`experiment`] says for which. [`summary`] and [`compare`] report on result
-//! files; [`matrix`] puts the configurations of several files side by side, for [`table`], [`plot`] and [`html`].
+//! [`experiment`] says for which. [`summary`] and [`compare`] report on
+//! result files; [`matrix`] puts the configurations of several files side by side, for [`table`], [`plot`] and [`html`],
+//! and for the [`claims`] and [`published`] numbers of an experiment that is reproduced.
 
+pub mod aggregate;
 pub mod answer;
 pub mod args;
 pub mod cgroup;
+pub mod claims;
 pub mod compare;
 pub mod error;
 pub mod experiment;
@@ -20,7 +23,9 @@ pub mod limits;
 pub mod matrix;
 pub mod plot;
 pub mod progress;
+pub mod published;
 pub mod report;
+mod reproduce;
 pub mod result;
 pub mod run;
 mod setup;

@@ -116,7 +116,8 @@ impl Metric {
 }
 
 /// Which correct results count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Only {
     /// All.
     #[default]

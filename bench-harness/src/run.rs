@@ -345,7 +345,8 @@ pub fn remaining(jobs: Vec<Job>, records: &[Record], path: &Path) -> Result<Vec<
         jobs.iter().map(|job| (job.configuration.column(), &*job.configuration)).collect();
     for record in records {
         let known = configurations.get(&record.column().unwrap_or_default());
-        let same = known.is_some_and(|configuration| {
+        // Results of configurations that are not asked for now stay as they are.
+        let same = known.is_none_or(|configuration| {
             record.options == configuration.options
                 && record.timelimit_s == seconds(configuration.limits.cpu)
                 && record.memlimit_bytes == configuration.limits.memory

@@ -6,6 +6,7 @@ mod files;
 mod input;
 mod limits;
 mod reports;
+mod reproduce;
 mod verdicts;
 
 use std::{

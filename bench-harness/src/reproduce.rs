@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The command `reproduce`: runs the experiments of the publications, puts our numbers beside theirs, draws the figures,
+//! and says which claims hold.
+
+use std::{
+    fmt::Write,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+
+use crate::{
+    args::{note, print},
+    claims::Outcome,
+    error::Error,
+    experiment::{Experiment, PlotKind, PlotWish},
+    grid::{Format, Grid},
+    html,
+    launch::Common,
+    matrix::{Matrix, Metric, Source},
+    plot::{self, Wish},
+    report::write,
+    table::{self, Rows, Style},
+};
+
+/// Run experiments of the publications and compare the results with what was published.
+///
+/// For each there are afterwards, in the folder, the results (.jsonl), a page (.html), the report that is also printed
+/// (.md), and the figures (.svg). What is there already is not run again.
+#[derive(Debug, Args)]
+pub(crate) struct ReproduceArgs {
+    /// Names of experiments, such as abe-5.2 [default: all]
+    names: Vec<String>,
+    /// The folder of the experiments [default: `experiments` here, above, or above this program]
+    #[arg(long, value_name = "FOLDER")]
+    experiments: Option<PathBuf>,
+    /// Where everything goes
+    #[arg(long, value_name = "FOLDER", default_value = "reproduction")]
+    folder: PathBuf,
+    /// Only say what experiments there are
+    #[arg(long)]
+    list: bool,
+    /// Only look at the results that are there
+    #[arg(long)]
+    no_run: bool,
+    /// The verifier, or NAME=PROGRAM for another tool
+    #[arg(long, value_name = "PROGRAM")]
+    tool: Vec<String>,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// A claim with what came out, and in which experiment.
+struct Checked {
+    id: String,
+    says: String,
+    experiment: String,
+    outcome: Outcome,
+}
+
+/// Does what the arguments say and returns the exit code: 2 if a verdict is wrong, as for `run`.
+pub(crate) fn reproduce(mut args: ReproduceArgs) -> Result<u8, Error> {
+    let folder = match &args.experiments {
+        Some(folder) => folder.clone(),
+        None => find_folder()?,
+    };
+    let all = names(&folder)?;
+    if args.list {
+        let titles = all.iter().map(|name| {
+            let experiment = Experiment::read(&folder.join(format!("{name}.toml")))?;
+            Ok(format!("{name}: {}\n", experiment.title))
+        });
+        return print(&titles.collect::<Result<String, Error>>()?).map(|()| 0);
+    }
+    if let Some(unknown) = args.names.iter().find(|name| !all.contains(name)) {
+        return Err(Error::Usage(format!("no experiment '{unknown}'; there are {}", all.join(", "))));
+    }
+    let chosen = if args.names.is_empty() { all } else { args.names.clone() };
+    // What is there already is not run again.
+    args.common.resume = !args.common.overwrite;
+    let mut code = 0;
+    let mut checked = Vec::new();
+    for name in &chosen {
+        let experiment = Experiment::read(&folder.join(format!("{name}.toml")))?;
+        let (report, worst) = one(&experiment, name, &mut args, &mut checked)?;
+        print(&report)?;
+        code = code.max(worst);
+        if code == 130 {
+            break;
+        }
+        // A base that was begun anew for one is not begun anew for the next.
+        args.common.resume = true;
+        args.common.overwrite = false;
+    }
+    print(&overview(&mut checked))?;
+    Ok(code)
+}
+
+/// The folder `experiments` with experiments in it.
+fn find_folder() -> Result<PathBuf, Error> {
+    let here = std::env::current_dir().unwrap_or_default();
+    let program = std::env::current_exe().unwrap_or_default();
+    let candidates = here.ancestors().chain(program.ancestors().skip(1)).map(|folder| folder.join("experiments"));
+    let found = candidates.into_iter().find(|folder| names(folder).is_ok_and(|names| !names.is_empty()));
+    found.ok_or_else(|| Error::Usage("no folder `experiments` is near; name it with --experiments".into()))
+}
+
+/// The names of the experiments in the folder.
+fn names(folder: &Path) -> Result<Vec<String>, Error> {
+    let entries = fs::read_dir(folder).map_err(Error::file("read", folder))?;
+    let files = entries.flatten().map(|entry| entry.path());
+    let experiments = files.filter(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    let mut names: Vec<String> =
+        experiments.map(|path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned()).collect();
+    names.sort();
+    Ok(names)
+}
+
+/// Runs one experiment and returns its report.
+fn one(
+    experiment: &Experiment,
+    name: &str,
+    args: &mut ReproduceArgs,
+    checked: &mut Vec<Checked>,
+) -> Result<(String, u8), Error> {
+    let quick = if args.common.quick { ".quick" } else { "" };
+    let results = args.folder.join(format!("{}{quick}.jsonl", experiment.results_name));
+    args.common.output = Some(results.clone());
+    let mut text = format!("# {name}: {}\n\n", experiment.title);
+    if !experiment.source.is_empty() {
+        let _ = writeln!(text, "{}\n", experiment.source);
+    }
+    if !experiment.notes.is_empty() {
+        let _ = writeln!(text, "{}\n", experiment.notes.trim());
+    }
+    note(&format!("{name}: {}", experiment.title));
+    let mut work = experiment.work(&args.common.wishes(&args.tool)?)?;
+    let unavailable = std::mem::take(&mut work.unavailable);
+    for (column, reason) in &unavailable {
+        let _ = writeln!(text, "not measured: {column}: {reason}");
+    }
+    let columns = work.columns.clone();
+    let code = if args.no_run { 0 } else { args.common.run(work, &results)?.1 };
+    let sources = if results.exists() { vec![Source::read(&results)?] } else { Vec::new() };
+    let mut matrix = Matrix::new(&sources);
+    let present: Vec<String> = columns.into_iter().filter(|column| matrix.column(column).is_some()).collect();
+    matrix.select_columns(&present)?;
+    for published in &experiment.published {
+        let _ = writeln!(text, "\n## {}: ours | published\n", published.title);
+        text.push_str(&fenced(&published.beside(&experiment.folder, &matrix)?));
+        if !published.notes.is_empty() {
+            let _ = writeln!(text, "\n{}", published.notes);
+        }
+    }
+    let _ = writeln!(text, "\n## Our results\n");
+    text.push_str(&fenced(&table::table(&matrix, Style::Thesis, Rows::None, &Metric::Cpu)));
+    for wish in &experiment.plots {
+        let file = format!("{name}{quick}-{}.svg", wish.title.replace(|c: char| !c.is_ascii_alphanumeric(), "-"));
+        match draw(wish, &matrix) {
+            Ok(svg) => {
+                write(&args.folder.join(&file), &svg)?;
+                let _ = writeln!(text, "\n![{}]({file})", wish.title);
+            }
+            Err(reason) => {
+                let _ = writeln!(text, "\nnot drawn: {}: {reason}", wish.title);
+            }
+        }
+    }
+    if !experiment.claims.is_empty() {
+        let _ = writeln!(text, "\n## Claims\n");
+    }
+    for claim in &experiment.claims {
+        let outcome = claim.check(&matrix, &unavailable);
+        let _ = writeln!(text, "- {}: {}\n  {}", claim.id, claim.says, outcome.show());
+        checked.push(Checked { id: claim.id.clone(), says: claim.says.clone(), experiment: name.into(), outcome });
+    }
+    text.push('\n');
+    write(&args.folder.join(format!("{name}{quick}.md")), &text)?;
+    write(&args.folder.join(format!("{name}{quick}.html")), &html::page(&matrix, &sources, &experiment.title))?;
+    Ok((text, code))
+}
+
+/// Aligned, because it is read on a terminal, too.
+fn fenced(grid: &Grid) -> String {
+    format!("```text\n{}```\n", grid.render(Format::Text))
+}
+
+/// An error is the reason why it cannot be drawn.
+fn draw(wish: &PlotWish, matrix: &Matrix) -> Result<String, String> {
+    let mut matrix = matrix.clone();
+    if !wish.columns.is_empty() {
+        matrix.select_columns(&wish.columns).map_err(|e| e.to_string())?;
+    }
+    matrix.retain_rows(|row, cells| {
+        let values = |label: &str| {
+            let metric = Metric::parse(label);
+            cells.iter().flatten().filter_map(|record| metric.of(record)).collect::<Vec<f64>>()
+        };
+        (wish.select.is_empty() || wish.select.iter().any(|text| row.task.contains(text.as_str())))
+            && wish.at_least.iter().all(|(label, least)| values(label).iter().any(|value| value >= least))
+            && wish.at_most.iter().all(|(label, most)| values(label).iter().all(|value| value <= most))
+    });
+    let only = wish.only;
+    let drawn = Wish { metric: Metric::parse(&wish.metric), only, linear: false, title: wish.title.clone() };
+    let scene = match wish.kind {
+        PlotKind::Quantile if matrix.columns.is_empty() => return Err("no results".into()),
+        PlotKind::Quantile => plot::quantile(&matrix, &drawn, false),
+        PlotKind::Scatter if matrix.columns.len() != 2 => return Err("not both configurations have results".into()),
+        PlotKind::Scatter => plot::scatter(&matrix, &drawn, 0, 1),
+        PlotKind::Parameter => {
+            let config = wish.columns.first().ok_or("no configuration is named")?;
+            plot::parameter(&matrix, &drawn, config).map_err(|e| e.to_string())?
+        }
+    };
+    Ok(scene.svg())
+}
+
+/// All claims in their order, and how many hold.
+fn overview(checked: &mut [Checked]) -> String {
+    let number = |id: &str| id.trim_start_matches(|c: char| !c.is_ascii_digit()).parse::<u32>().unwrap_or(u32::MAX);
+    checked.sort_by(|a, b| number(&a.id).cmp(&number(&b.id)).then_with(|| a.experiment.cmp(&b.experiment)));
+    let mut text = String::from("# All claims\n\n");
+    let mut counts = [0; 3];
+    for claim in checked.iter() {
+        counts[match claim.outcome {
+            Outcome::Holds(_) => 0,
+            Outcome::Fails(_) => 1,
+            Outcome::NotMeasured(_) => 2,
+        }] += 1;
+        let Checked { id, says, experiment, outcome } = claim;
+        let _ = writeln!(text, "{id} ({experiment}): {says}\n    {}", outcome.show());
+    }
+    let [holds, fails, unmeasured] = counts;
+    let _ = writeln!(text, "\n{holds} hold, {fails} do not hold, {unmeasured} were not measured");
+    text
+}
