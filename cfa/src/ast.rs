@@ -125,6 +125,10 @@ pub(crate) enum TypeSpec<'a> {
         tag: Option<&'a str>,
         items: Option<Vec<(&'a str, Option<ExprRef>)>>,
     },
+    /// `typeof` of an expression, which is not evaluated.
+    TypeofValue(ExprRef),
+    /// `typeof` of a type.
+    TypeofType(Box<TypeName<'a>>),
     /// A type whose size or layout is not known here.
     Unknown(&'static str),
 }
@@ -180,6 +184,9 @@ pub(crate) struct Decl<'a> {
     pub(crate) items: Vec<(Declarator<'a>, Option<ExprRef>, Range)>,
 }
 
+/// The constant of a case label; of a range `a ... b` both ends.
+pub(crate) type CaseLabel = (ExprRef, Option<ExprRef>);
+
 #[derive(Clone, Debug)]
 pub(crate) enum Stmt<'a> {
     Empty,
@@ -198,7 +205,7 @@ pub(crate) enum Stmt<'a> {
     },
     Switch(ExprRef, StmtRef),
     /// `case k:` or `default:` with the statements up to the next label.
-    Case(Option<ExprRef>, Vec<StmtRef>),
+    Case(Option<CaseLabel>, Vec<StmtRef>),
     Labeled(&'a str, StmtRef),
     Goto(&'a str),
     Break,

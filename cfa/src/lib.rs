@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! C programs as typed control-flow automata.
 //!
-//! [`load`] reads preprocessed C: the pre-pass (`prepass`), tree-sitter and the repair of its trees (`parse`, `repair`),
+//! [`load`] reads preprocessed C: the pre-pass (`prepass`), tree-sitter and the repair of its trees (`grammar`, `parse`, `repair`),
 //! the syntax tree (`syntax`, `ast`), definitions of library functions (`library`), and the lowering (`lower`). The result is a [`Program`], whose invariants are in
 //! [`ir`] and are checked by [`verify::verify`].
 
@@ -11,6 +11,7 @@ mod error;
 pub mod eval;
 pub mod exprs;
 pub mod floats;
+mod grammar;
 pub mod ids;
 pub mod ir;
 mod layout;
@@ -64,27 +65,30 @@ pub fn needs_preprocessor(text: &str) -> bool {
 /// The syntax tree of a file in a prefix notation, one line for each declaration and function: `Mul(a, Cast(int, b))`.
 pub fn syntax(source: &Source) -> Result<Vec<String>, LoadError> {
     let refuse = |(at, construct, advice)| lower::syntax_error(source, false, at, construct, advice);
-    Ok(notation::write(
-        &parse::parse(&source.text).and_then(|tree| syntax::build(&tree, &source.text)).map_err(refuse)?,
-    ))
+    Ok(notation::write(&read(&source.text, &grammar::Grammar::new()).map_err(refuse)?))
+}
+
+fn read<'a>(text: &'a str, grammar: &grammar::Grammar) -> Result<ast::Ast<'a>, prepass::Refusal> {
+    let tree = parse::parse(text, grammar)?;
+    syntax::build(&tree, text, grammar)
 }
 
 /// Reads a program.
 pub fn load(sources: &[Source], options: &Options) -> Result<Program, LoadError> {
+    let grammar = grammar::Grammar::new();
     let mut parsed = Vec::new();
     for source in sources {
         if source.text.len() >= 1 << 31 {
             return Err(LoadError::TooLong(source.name.clone()));
         }
         let refuse = |(at, construct, advice)| lower::syntax_error(source, options.line_markers, at, construct, advice);
-        parsed.push(parse::parse(&source.text).and_then(|tree| syntax::build(&tree, &source.text)).map_err(refuse)?);
+        parsed.push(read(&source.text, &grammar).map_err(refuse)?);
     }
     let library = library::source(&parsed);
     let mut all = sources.to_vec();
     all.extend(library);
     if let Some(library) = all.get(sources.len()) {
-        let tree = parse::parse(&library.text).expect("the library can be read");
-        parsed.push(syntax::build(&tree, &library.text).expect("the library can be read"));
+        parsed.push(read(&library.text, &grammar).expect("the library can be read"));
     }
     let program = lower::lower(&all, &parsed, sources.len(), options)?;
     if cfg!(debug_assertions)

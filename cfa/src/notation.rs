@@ -75,6 +75,8 @@ impl Writer<'_> {
                     .map(|(name, value)| format!("{name}={} ", value.map_or(String::new(), |value| self.expr(value))));
                 format!("enum {}{{{}}}", tag.unwrap_or(""), items.collect::<String>())
             }
+            TypeSpec::TypeofValue(value) => format!("Typeof({})", self.expr(*value)),
+            TypeSpec::TypeofType(name) => self.type_name(name),
             TypeSpec::Unknown(_) => "?".to_owned(),
         }
     }
@@ -142,7 +144,9 @@ impl Writer<'_> {
             }
             Stmt::Switch(value, body) => format!("switch {} {}", self.expr(*value), self.one(*body)),
             Stmt::Case(value, stmts) => {
-                let label = format!("case {} :", self.optional(*value));
+                let from = self.optional(value.map(|(from, _)| from));
+                let to = value.and_then(|(_, to)| to).map_or(String::new(), |to| format!("... {} ", self.expr(to)));
+                let label = format!("case {from} {to}:");
                 return std::iter::once(label).chain(stmts.iter().flat_map(|stmt| self.stmt(*stmt))).collect();
             }
             Stmt::Labeled(name, inner) => {

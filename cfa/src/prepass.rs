@@ -2,8 +2,12 @@
 //! The token scan before parsing: blanks what tree-sitter-c cannot read and what has no meaning here.
 //!
 //! Blanked in place, so offsets stay: comments, line markers and pragmas, `__attribute__((..))`, `__extension__`,
-//! qualifiers in GNU spelling, asm labels of declarations. Rewritten: `typeof(..)` to `int`, `_Bool` to `bool`; the
-//! lowering reads the true name in the source. A label before `}` gets an empty statement.
+//! qualifiers in GNU spelling, asm labels of declarations, static assertions. Rewritten: `typeof(..)` to `int`, `_Bool`
+//! to `bool`, `(T)` to `(int)`, `case 1 ... 5` to `case 1 || 5`; the syntax tree reads the true text in the source. Inserted:
+//! an empty statement between a label and `}`, names of unnamed bit-fields, `int` before functions without a type, `sizeof`
+//! around types that are arguments.
+
+use rustc_hash::FxHashSet;
 
 use crate::text::Edits;
 
@@ -17,6 +21,8 @@ pub(crate) struct Prepass {
     pub(crate) layout_attributes: Vec<(u32, bool)>,
     /// The limits for the alignment of members that `#pragma pack` sets, in bytes, and where; 0 if it cannot be read.
     pub(crate) packs: Vec<(u32, Option<u64>)>,
+    /// Where the `typeof` are that have been rewritten, and where their parentheses open and close.
+    pub(crate) typeofs: Vec<(usize, usize, usize)>,
 }
 
 /// Why the scan failed: offset, construct, advice.
@@ -30,20 +36,40 @@ pub(crate) fn scan(source: &str) -> Result<Prepass, Refusal> {
         layout_attributes: Vec::new(),
         packs: Vec::new(),
         pushed: Vec::new(),
+        typeofs: Vec::new(),
+        typedefs: FxHashSet::default(),
+        typedef_at: None,
         at: 0,
         open: Vec::new(),
+        before: [Token::Start; 2],
         previous: Token::Start,
     };
     scanner.run()?;
-    let Scanner { base, edits, layout_attributes, packs, .. } = scanner;
-    Ok(Prepass { base, edits, layout_attributes, packs })
+    let Scanner { base, edits, layout_attributes, packs, typeofs, .. } = scanner;
+    Ok(Prepass { base, edits, layout_attributes, packs, typeofs })
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum Token {
+    /// What stands before a declaration outside of functions.
     Start,
     Word(usize, usize),
     Other(u8, usize),
+}
+
+/// A bracket that is open.
+#[derive(Clone, Copy)]
+struct Open {
+    bracket: u8,
+    at: usize,
+    what: Inside,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Inside {
+    Body,
+    Record,
+    Other,
 }
 
 struct Scanner<'s> {
@@ -55,9 +81,16 @@ struct Scanner<'s> {
     /// The limits before each `push`.
     pushed: Vec<Option<u64>>,
     at: usize,
-    /// The brackets that are open, with their offsets.
-    open: Vec<(u8, usize)>,
+    typeofs: Vec<(usize, usize, usize)>,
+    /// The names that plain typedefs have declared so far, anywhere.
+    typedefs: FxHashSet<Vec<u8>>,
+    /// How many brackets were open at the `typedef` that is being read.
+    typedef_at: Option<usize>,
+    /// The brackets that are open.
+    open: Vec<Open>,
+    /// The last tokens: the latest one, and the two before.
     previous: Token,
+    before: [Token; 2],
 }
 
 fn directive_name(text: &str) -> &str {
@@ -93,7 +126,7 @@ impl Scanner<'_> {
     }
 
     fn refuse<T>(at: usize, construct: &str, advice: &str) -> Result<T, Refusal> {
-        Err((u32::try_from(at).expect("checked by the caller"), construct.to_owned(), advice.to_owned()))
+        Err((Self::offset(at), construct.to_owned(), advice.to_owned()))
     }
 
     fn run(&mut self) -> Result<(), Refusal> {
@@ -135,9 +168,9 @@ impl Scanner<'_> {
             line_start = false;
         }
         match self.open.last() {
-            Some((bracket, at)) => {
-                let construct = format!("'{}' is never closed", char::from(*bracket));
-                Self::refuse(*at, &construct, "is the file complete?")
+            Some(open) => {
+                let construct = format!("'{}' is never closed", char::from(open.bracket));
+                Self::refuse(open.at, &construct, "is the file complete?")
             }
             None => Ok(()),
         }
@@ -190,7 +223,7 @@ impl Scanner<'_> {
         if name == "pragma" && text.contains("pack") {
             let text = text.into_owned();
             let limit = self.pack(&text);
-            self.packs.push((u32::try_from(start).expect("checked by the caller"), limit));
+            self.packs.push((Self::offset(start), limit));
         }
         self.blank(start, end);
         self.at = end;
@@ -224,7 +257,7 @@ impl Scanner<'_> {
     fn literal(&mut self, quote: u8) -> Result<(), Refusal> {
         let start = self.at;
         self.at = self.end_of_literal(start, quote)?;
-        self.previous = Token::Other(quote, start);
+        self.push(Token::Other(quote, start));
         Ok(())
     }
 
@@ -255,36 +288,150 @@ impl Scanner<'_> {
         {
             self.at += 1;
         }
-        self.previous = Token::Other(b'0', start);
+        self.push(Token::Other(b'0', start));
+    }
+
+    fn push(&mut self, token: Token) {
+        self.before = [self.previous, self.before[0]];
+        self.previous = token;
+    }
+
+    fn is_word(&self, token: Token, words: &[&[u8]]) -> bool {
+        matches!(token, Token::Word(start, end) if words.contains(&&self.src[start..end]))
     }
 
     fn punctuation(&mut self, byte: u8) -> Result<(), Refusal> {
+        let mut token = Token::Other(byte, self.at);
         match byte {
-            b'(' | b'[' | b'{' => self.open.push((byte, self.at)),
+            b'(' | b'[' | b'{' => {
+                let what = if byte == b'{' { self.inside() } else { Inside::Other };
+                self.open.push(Open { bracket: byte, at: self.at, what });
+            }
             b')' | b']' | b'}' => {
                 let wanted = match byte {
                     b')' => b'(',
                     b']' => b'[',
                     _ => b'{',
                 };
-                if self.open.pop().map(|(bracket, _)| bracket) != Some(wanted) {
+                let closed = self.open.pop();
+                if closed.map(|open| open.bracket) != Some(wanted) {
                     let construct = format!("'{}' without the bracket that it closes", char::from(byte));
                     return Self::refuse(self.at, &construct, "this is not complete C");
                 }
+                if byte == b')' {
+                    self.type_in_parentheses();
+                }
+                if self.open.is_empty() && closed.is_some_and(|open| open.what == Inside::Body) {
+                    token = Token::Start;
+                }
+            }
+            b';' => {
+                self.end_of_typedef();
+                if self.open.is_empty() {
+                    token = Token::Start;
+                }
+            }
+            b',' => self.typedef_name(),
+            b':' if self.is_unnamed_bit_field() => {
+                let at = Self::offset(self.at);
+                self.edits.replace(at, at, "unnamed ");
+            }
+            b'.' if self.src[self.at..].starts_with(b"...") => {
+                if self.open.last().is_some_and(|open| open.bracket == b'{') {
+                    // A range of cases; nothing else is written so between braces.
+                    self.overwrite(self.at, self.at + 3, b"||");
+                }
+                self.at += 2;
             }
             b'+' | b'-' | b'*' | b'/' | b'%' | b'=' | b'<' | b'>' | b'!' | b'&' | b'|' | b'^' | b'~' | b'?' | b':'
-            | b',' | b';' | b'.' => {}
+            | b'.' => {}
             _ => return Self::refuse(self.at, "a character that C does not use here", "this is not C source text"),
         }
         if byte == b'}'
             && let Token::Other(b':', colon) = self.previous
         {
-            let at = u32::try_from(colon + 1).expect("checked by the caller");
+            let at = Self::offset(colon + 1);
             self.edits.replace(at, at, ";");
         }
-        self.previous = Token::Other(byte, self.at);
+        self.push(token);
         self.at += 1;
         Ok(())
+    }
+
+    /// What the brace is for that opens here.
+    fn inside(&self) -> Inside {
+        let record: [&[u8]; 2] = [b"struct", b"union"];
+        match self.previous {
+            Token::Other(b')', _) | Token::Start => Inside::Body,
+            word @ Token::Word(..) if self.is_word(word, &record) || self.is_word(self.before[0], &record) => {
+                Inside::Record
+            }
+            _ => Inside::Other,
+        }
+    }
+
+    /// Whether the colon here is that of a bit-field without a name, which the grammar does not know.
+    fn is_unnamed_bit_field(&self) -> bool {
+        if self.open.last().is_none_or(|open| open.what != Inside::Record) {
+            return false;
+        }
+        let words: [&[u8]; 10] = [
+            b"int",
+            b"unsigned",
+            b"signed",
+            b"__signed__",
+            b"long",
+            b"short",
+            b"char",
+            b"_Bool",
+            b"const",
+            b"volatile",
+        ];
+        match self.previous {
+            Token::Other(b',' | b'}', _) => true,
+            word @ Token::Word(..) if self.is_word(word, &words) => true,
+            // The only word is the type.
+            Token::Word(..) => match self.before[0] {
+                Token::Other(b';' | b'{', _) => true,
+                before => self.is_word(before, &[b"struct", b"union", b"enum", b"const", b"volatile"]),
+            },
+            _ => false,
+        }
+    }
+
+    /// The name before a comma or semicolon of a typedef.
+    fn typedef_name(&mut self) {
+        if self.typedef_at == Some(self.open.len())
+            && let Token::Word(start, end) = self.previous
+        {
+            self.typedefs.insert(self.src[start..end].to_owned());
+        }
+    }
+
+    fn end_of_typedef(&mut self) {
+        self.typedef_name();
+        if self.typedef_at == Some(self.open.len()) {
+            self.typedef_at = None;
+        }
+    }
+
+    /// `(T)` with the name of a type is written as `(int)`, which the parser does not take for an expression. Where the
+    /// name is that of something else, the check takes this back.
+    fn type_in_parentheses(&mut self) {
+        let [Token::Other(b'(', _), before] = self.before else { return };
+        let Token::Word(start, end) = self.previous else { return };
+        let may_precede = match before {
+            Token::Word(..) => self.is_word(before, &[b"sizeof", b"return", b"case"]),
+            Token::Other(byte, _) => !matches!(byte, b'"' | b'\'' | b'0'),
+            Token::Start => false,
+        };
+        if may_precede && self.typedefs.contains(&self.src[start..end]) {
+            self.edits.replace(Self::offset(start), Self::offset(end), "int");
+        }
+    }
+
+    fn offset(at: usize) -> u32 {
+        u32::try_from(at).expect("checked by the caller")
     }
 
     /// The end of the parenthesised text that starts behind `from` and blanks, or nothing if there is no parenthesis.
@@ -329,7 +476,7 @@ impl Scanner<'_> {
                         [b"mode", b"vector_size", b"aligned", b"transparent_union", b"scalar_storage_order"];
                     let more = words.iter().any(changes);
                     if more || changes(&b"packed".as_slice()) {
-                        self.layout_attributes.push((u32::try_from(start).expect("checked by the caller"), !more));
+                        self.layout_attributes.push((Self::offset(start), !more));
                     }
                     self.blank(start, close);
                     self.at = close;
@@ -344,12 +491,27 @@ impl Scanner<'_> {
             b"__signed" | b"__signed__" => self.overwrite(start, end, b"signed"),
             b"_Bool" => self.overwrite(start, end, b"bool"),
             b"__builtin_offsetof" => self.overwrite(start, end, b"offsetof"),
+            b"typedef" => self.typedef_at = Some(self.open.len()),
             b"typeof" | b"__typeof" | b"__typeof__" => {
                 if let Some(close) = self.group(end)? {
+                    self.typeofs.push((start, end, close));
                     self.overwrite(start, close, b"int");
                     self.at = close;
                 }
             }
+            b"_Static_assert" => {
+                if let Some(mut close) = self.group(end)? {
+                    while self.src.get(close).is_some_and(u8::is_ascii_whitespace) {
+                        close += 1;
+                    }
+                    if self.src.get(close) == Some(&b';') {
+                        self.blank(start, close + 1);
+                        self.at = close + 1;
+                        return Ok(());
+                    }
+                }
+            }
+            b"__builtin_va_arg" | b"__builtin_types_compatible_p" => self.types_as_arguments(start, end)?,
             b"asm" | b"__asm" | b"__asm__" if self.is_asm_label() => {
                 if let Some(close) = self.group(end)? {
                     self.blank(start, close);
@@ -357,9 +519,52 @@ impl Scanner<'_> {
                 }
                 return Ok(());
             }
+            b"asm" | b"__asm" | b"__asm__" => {}
+            _ if self.previous == Token::Start && self.is_function_without_type(end)? => {
+                let at = Self::offset(start);
+                self.edits.replace(at, at, "int ");
+            }
             _ => {}
         }
-        self.previous = Token::Word(start, end);
+        self.push(Token::Word(start, end));
+        Ok(())
+    }
+
+    /// Whether a name outside of functions is that of a function that is defined without a type.
+    fn is_function_without_type(&self, end: usize) -> Result<bool, Refusal> {
+        let next = self.src[end..].iter().find(|byte| !byte.is_ascii_whitespace());
+        if !self.open.is_empty() || next != Some(&b'(') {
+            return Ok(false);
+        }
+        let Some(close) = self.group(end)? else { return Ok(false) };
+        let mut next = self.src[close..].iter().skip_while(|byte| byte.is_ascii_whitespace());
+        // What follows is the body, or the type of a parameter.
+        Ok(next.next().is_some_and(|byte| *byte == b'{' || (is_word(*byte) && *byte != b'_')))
+    }
+
+    /// The types among the arguments of a compiler's function.
+    fn types_as_arguments(&mut self, start: usize, end: usize) -> Result<(), Refusal> {
+        let Some(close) = self.group(end)? else { return Ok(()) };
+        let open = end + self.src[end..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let mut depth = 0u32;
+        let mut comma = None;
+        for at in open..close {
+            match self.src[at] {
+                b'(' | b'[' | b'{' => depth += 1,
+                b')' | b']' | b'}' => depth -= 1,
+                b',' if depth == 1 => comma = comma.or(Some(at)),
+                _ => {}
+            }
+        }
+        let Some(comma) = comma else { return Ok(()) };
+        let mut wrap = |from: usize, to: usize| {
+            self.edits.replace(Self::offset(from), Self::offset(from), "sizeof(");
+            self.edits.replace(Self::offset(to), Self::offset(to), ")");
+        };
+        if self.src[start..end] == *b"__builtin_types_compatible_p" {
+            wrap(open + 1, comma);
+        }
+        wrap(comma + 1, close - 1);
         Ok(())
     }
 
@@ -367,7 +572,7 @@ impl Scanner<'_> {
     fn is_asm_label(&self) -> bool {
         match self.previous {
             Token::Word(start, end) => !matches!(&self.src[start..end], b"else" | b"do"),
-            Token::Other(b')', _) => self.open.iter().all(|(bracket, _)| *bracket != b'{'),
+            Token::Other(b')', _) => self.open.iter().all(|open| open.bracket != b'{'),
             Token::Other(b']', _) => true,
             Token::Other(..) | Token::Start => false,
         }

@@ -2,12 +2,13 @@
 //! The contradiction check: compares the tree with the typedef names of the text and edits the text where
 //! tree-sitter-c, which does not know them, took a type for an expression or the other way round.
 //!
-//! Each rule either records an edit, after which the text is parsed again, or refuses the file. Typedef names are one
-//! flat set; a file that declares such a name as something else too is refused where the difference matters.
+//! Each rule either records an edit, after which the text is parsed again, or refuses the file. Names of types have
+//! scopes, C11 6.2.1; only those that are types somewhere are followed.
 
-use rustc_hash::FxHashSet;
-use tree_sitter::Node;
+use rustc_hash::FxHashMap;
+use tree_sitter::{Node, TreeCursor};
 
+use crate::grammar::Grammar;
 use crate::parse::{NESTING_LIMIT, first_error};
 use crate::prepass::Refusal;
 use crate::text::{Edits, Text, identifier_at};
@@ -30,45 +31,136 @@ pub(crate) const BUILTIN_TYPES: [&str; 14] = [
     "__fp16",
 ];
 
-pub(crate) fn check(root: Node<'_>, text: &Text, source: &str, edits: &mut Edits) -> Result<(), Refusal> {
+/// What has to be looked at in a node.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Plain,
+    Typedef,
+    Identifier,
+    TypeName,
+    Primitive,
+    Sizeof,
+    Macro,
+    FunctionDeclarator,
+    Function,
+    ExpressionStatement,
+    Case,
+    Foreign,
+    Linkage,
+    Compound,
+    For,
+    Parameters,
+    Binary,
+    Comma,
+    If,
+    Else,
+}
+
+impl Role {
+    fn of(kind: &str) -> Role {
+        match kind {
+            "type_definition" => Role::Typedef,
+            "identifier" => Role::Identifier,
+            "type_identifier" => Role::TypeName,
+            "primitive_type" => Role::Primitive,
+            "sizeof_expression" => Role::Sizeof,
+            "macro_type_specifier" => Role::Macro,
+            "function_declarator" => Role::FunctionDeclarator,
+            "function_definition" => Role::Function,
+            "expression_statement" => Role::ExpressionStatement,
+            "case_statement" => Role::Case,
+            "linkage_specification" => Role::Linkage,
+            "compound_statement" => Role::Compound,
+            "for_statement" => Role::For,
+            "parameter_list" => Role::Parameters,
+            "binary_expression" => Role::Binary,
+            "comma_expression" => Role::Comma,
+            "if_statement" => Role::If,
+            "else_clause" => Role::Else,
+            _ if kind.starts_with("preproc_") || kind.starts_with("ms_") || kind.starts_with("seh_") => Role::Foreign,
+            _ => Role::Plain,
+        }
+    }
+
+    /// Whether declarations within are not seen outside.
+    fn is_scope(self) -> bool {
+        matches!(self, Role::Compound | Role::For | Role::Function | Role::Parameters)
+    }
+}
+
+/// The names that are those of types at the end of the file scope.
+pub(crate) type TypeNames<'s> = Vec<&'s str>;
+
+/// Looks for contradictions; `known` are names of types that the text does not declare.
+pub(crate) fn check<'s>(
+    root: Node<'_>,
+    text: &Text,
+    source: &'s str,
+    known: &[&'s str],
+    grammar: &Grammar,
+    edits: &mut Edits,
+) -> Result<TypeNames<'s>, Refusal> {
     let mut checker = Checker {
         text,
         source,
         edits,
-        typedefs: BUILTIN_TYPES.iter().map(|name| (*name).to_owned()).collect(),
+        typedefs: BUILTIN_TYPES.iter().chain(known).map(|name| (*name, true)).collect(),
+        undo: Vec::new(),
+        fragments: !known.is_empty(),
+        roles: grammar.kinds().map(Role::of).collect(),
         ancestors: Vec::new(),
         refusal: None,
     };
-    let before = checker.edits.len();
+    let before = checker.edits.changes();
     checker.run(root)?;
-    if checker.edits.len() > before {
+    if checker.edits.changes() > before {
         // What else is wrong may be a consequence of what is repaired now.
-        return Ok(());
+        return Ok(Vec::new());
     }
     match checker.refusal {
         Some(refusal) => Err(refusal),
         None if root.has_error() => checker.syntax_error(first_error(root)),
-        None => Ok(()),
+        None => {
+            let mut names: Vec<&str> = checker.typedefs.into_keys().collect();
+            names.sort_unstable();
+            Ok(names)
+        }
     }
 }
 
-struct Checker<'c, 't> {
+/// A node above the current one.
+struct Ancestor<'t> {
+    node: Node<'t>,
+    role: Role,
+    /// Its depth, without what is flat.
+    nesting: u32,
+    /// The length of [`Checker::undo`] before it.
+    mark: usize,
+}
+
+struct Checker<'c, 's, 't> {
     text: &'c Text,
-    source: &'c str,
+    source: &'s str,
     edits: &'c mut Edits,
-    typedefs: FxHashSet<String>,
-    /// The nodes above the current one, with their nesting.
-    ancestors: Vec<(Node<'t>, u32)>,
+    /// Whether the names that are types somewhere are types here.
+    typedefs: FxHashMap<&'s str, bool>,
+    /// What the declarations of the scopes have changed.
+    undo: Vec<(&'s str, Option<bool>)>,
+    /// Whether the text is made of operands of `sizeof` in place of declarations.
+    fragments: bool,
+    roles: Vec<Role>,
+    ancestors: Vec<Ancestor<'t>>,
     /// The first contradiction without repair.
     refusal: Option<Refusal>,
 }
 
-impl<'t> Checker<'_, 't> {
+impl<'s, 't> Checker<'_, 's, 't> {
     fn run(&mut self, root: Node<'t>) -> Result<(), Refusal> {
         let mut cursor = root.walk();
         loop {
             let node = cursor.node();
-            let nesting = self.nesting(node, cursor.field_name());
+            let role = self.roles.get(usize::from(node.kind_id())).copied().unwrap_or(Role::Plain);
+            let nesting = self.nesting(role, &cursor);
             if nesting > NESTING_LIMIT {
                 return self.refuse(
                     node,
@@ -76,42 +168,73 @@ impl<'t> Checker<'_, 't> {
                     "split the expression or statement",
                 );
             }
-            if node.is_named()
-                && let Err(refusal) = self.check_node(node)
+            let mark = self.undo.len();
+            if (role != Role::Plain || self.ancestors.len() == 1)
+                && node.is_named()
+                && let Err(refusal) = self.check_node(node, role, &cursor)
             {
                 self.refusal.get_or_insert(refusal);
             }
             if cursor.goto_first_child() {
-                self.ancestors.push((node, nesting));
+                self.ancestors.push(Ancestor { node, role, nesting, mark });
                 continue;
             }
             while !cursor.goto_next_sibling() {
                 if !cursor.goto_parent() {
                     return Ok(());
                 }
-                self.ancestors.pop();
+                let left = self.ancestors.pop().expect("there is a parent");
+                if left.role.is_scope() && !(left.role == Role::Parameters && self.is_of_definition()) {
+                    self.leave(left.mark);
+                }
             }
         }
     }
 
+    /// Takes back what declarations have changed.
+    fn leave(&mut self, mark: usize) {
+        for (name, before) in self.undo.drain(mark..).rev() {
+            match before {
+                Some(before) => self.typedefs.insert(name, before),
+                None => self.typedefs.remove(name),
+            };
+        }
+    }
+
+    /// Whether the parameters that are at hand, whose ancestors are known, are those of a function with a body, and so
+    /// belong to its scope.
+    fn is_of_definition(&self) -> bool {
+        let mut above = self.ancestors.iter().rev();
+        let direct = above.next().is_some_and(|declarator| {
+            declarator.role == Role::FunctionDeclarator
+                && declarator.node.child_by_field_name("declarator").is_some_and(|d| d.kind() == "identifier")
+        });
+        direct
+            && above.find(|above| !above.node.kind().ends_with("_declarator")).is_some_and(|a| a.role == Role::Function)
+    }
+
+    fn declare(&mut self, name: &'s str, is_type: bool) {
+        let before = self.typedefs.insert(name, is_type);
+        self.undo.push((name, before));
+    }
+
     /// Depth of a node without what the lowering handles iteratively: else-if chains, left operands, comma chains.
-    fn nesting(&self, node: Node<'t>, field: Option<&str>) -> u32 {
-        let Some((parent, depth)) = self.ancestors.last() else { return 0 };
-        let flat = match (parent.kind(), node.kind()) {
-            ("if_statement", "else_clause") | ("else_clause", "if_statement") => true,
-            ("binary_expression", "binary_expression") => field == Some("left"),
-            ("comma_expression", "comma_expression") => true,
+    fn nesting(&self, role: Role, cursor: &TreeCursor<'t>) -> u32 {
+        let Some(parent) = self.ancestors.last() else { return 0 };
+        let flat = match (parent.role, role) {
+            (Role::If, Role::Else) | (Role::Else, Role::If) | (Role::Comma, Role::Comma) => true,
+            (Role::Binary, Role::Binary) => cursor.field_name() == Some("left"),
             _ => false,
         };
-        if flat { *depth } else { depth + 1 }
+        if flat { parent.nesting } else { parent.nesting + 1 }
     }
 
     fn parent(&self) -> Option<Node<'t>> {
-        self.ancestors.last().map(|(node, _)| *node)
+        self.ancestors.last().map(|above| above.node)
     }
 
     fn grandparent(&self) -> Option<Node<'t>> {
-        self.ancestors.len().checked_sub(2).map(|at| self.ancestors[at].0)
+        self.ancestors.len().checked_sub(2).map(|at| self.ancestors[at].node)
     }
 
     fn start(&self, node: Node<'_>) -> u32 {
@@ -129,12 +252,12 @@ impl<'t> Checker<'_, 't> {
         self.start(close.expect("casts have a closing parenthesis"))
     }
 
-    fn name(&self, node: Node<'_>) -> &str {
+    fn name(&self, node: Node<'_>) -> &'s str {
         identifier_at(self.source, self.start(node))
     }
 
     fn is_typedef(&self, node: Node<'_>) -> bool {
-        self.typedefs.contains(self.name(node))
+        self.typedefs.get(self.name(node)) == Some(&true)
     }
 
     fn refuse<T>(&self, node: Node<'_>, construct: String, advice: &str) -> Result<T, Refusal> {
@@ -153,7 +276,7 @@ impl<'t> Checker<'_, 't> {
         self.refuse(node, format!("syntax error near '{near}'"), advice)
     }
 
-    /// Replaces a range; an edit that is there already did not help, so the place is refused.
+    /// Replaces a range; an edit that is there already, or was taken back, did not help, so the place is refused.
     fn edit(&mut self, node: Node<'_>, start: u32, end: u32, with: &str) -> Result<(), Refusal> {
         if self.edits.replace(start, end, with) {
             return Ok(());
@@ -162,17 +285,18 @@ impl<'t> Checker<'_, 't> {
         self.refuse(node, format!("an ambiguous use of '{name}'"), "write it with fewer or more parentheses")
     }
 
-    fn check_node(&mut self, node: Node<'t>) -> Result<(), Refusal> {
-        match node.kind() {
-            "type_definition" => self.collect_typedefs(node),
-            "identifier" if self.is_typedef(node) => return self.typedef_as_identifier(node),
-            "type_identifier" => return self.type_name(node),
-            "sizeof_expression" => return self.cast_below_sizeof(node),
-            "macro_type_specifier" => {
+    fn check_node(&mut self, node: Node<'t>, role: Role, cursor: &TreeCursor<'t>) -> Result<(), Refusal> {
+        match role {
+            Role::Typedef => self.collect_typedefs(node),
+            Role::Identifier if self.is_typedef(node) => return self.typedef_as_identifier(node, cursor),
+            Role::TypeName => return self.type_name(node),
+            Role::Primitive => self.type_in_parentheses(node),
+            Role::Sizeof => return self.cast_below_sizeof(node),
+            Role::Macro => {
                 let name = self.name(node).to_owned();
                 return self.refuse(node, format!("'{name}(..)' in place of a type"), "preprocess the program first");
             }
-            "function_declarator" => {
+            Role::FunctionDeclarator => {
                 let mut cursor = node.walk();
                 if let Some(extra) = node
                     .named_children(&mut cursor)
@@ -187,35 +311,27 @@ impl<'t> Checker<'_, 't> {
                     );
                 }
             }
-            "function_definition" => {
-                let mut cursor = node.walk();
-                if node.named_children(&mut cursor).any(|c| c.kind() == "declaration") {
-                    return self.refuse(
-                        node,
-                        "a function definition in K&R style".into(),
-                        "declare the parameters in the parentheses",
-                    );
-                }
-                if self.ancestors.len() > 1 {
-                    return self.refuse(node, "a nested function".into(), "move it to the file scope");
-                }
+            Role::Function if self.ancestors.len() > 1 => {
+                return self.refuse(node, "a nested function".into(), "move it to the file scope");
             }
-            "expression_statement" if self.ancestors.len() == 1 => {
-                let harmless = node.named_child(0).is_none_or(|child| {
-                    child.kind() == "call_expression" && matches!(self.name(child), "_Static_assert" | "static_assert")
+            Role::ExpressionStatement if self.ancestors.len() == 1 => {
+                let harmless = node.named_child(0).is_none_or(|child| match child.kind() {
+                    "sizeof_expression" => self.fragments,
+                    "call_expression" => matches!(self.name(child), "_Static_assert" | "static_assert"),
+                    _ => false,
                 });
                 if !harmless {
                     return self.refuse(node, "a statement outside of a function".into(), "is a macro not expanded?");
                 }
             }
-            "case_statement" => return self.case_as_branch(node),
-            kind if kind.starts_with("preproc_") || kind.starts_with("ms_") || kind.starts_with("seh_") => {
+            Role::Case => return self.case_as_branch(node),
+            Role::Foreign => {
                 return self.refuse(node, format!("'{}', which is not standard C", self.name(node)), "rewrite it");
             }
-            "linkage_specification" => {
+            Role::Linkage => {
                 return self.refuse(node, "a linkage specification".into(), "this is C++");
             }
-            "compound_statement" if self.parent().is_some_and(|p| p.kind() == "argument_list") => {
+            Role::Compound if self.parent().is_some_and(|p| p.kind() == "argument_list") => {
                 return self.refuse(node, "a block as an argument".into(), "preprocess the program first");
             }
             _ if self.ancestors.len() == 1
@@ -223,6 +339,7 @@ impl<'t> Checker<'_, 't> {
                 && !matches!(
                     node.kind(),
                     "declaration"
+                        | "function_definition"
                         | "expression_statement"
                         | "struct_specifier"
                         | "union_specifier"
@@ -246,15 +363,26 @@ impl<'t> Checker<'_, 't> {
             while let Some(inner) = inner_declarator(declarator) {
                 declarator = inner;
             }
-            let name = self.name(declarator).to_owned();
-            self.typedefs.insert(name);
+            self.declare(self.name(declarator), true);
         }
     }
 
-    fn typedef_as_identifier(&mut self, node: Node<'t>) -> Result<(), Refusal> {
+    fn typedef_as_identifier(&mut self, node: Node<'t>, cursor: &TreeCursor<'t>) -> Result<(), Refusal> {
         let Some(parent) = self.parent() else { return Ok(()) };
         let kind = parent.kind();
-        if kind == "enumerator" || kind.ends_with("_declarator") || kind.ends_with("declaration") {
+        let in_declarator = kind.ends_with("_declarator") || kind.ends_with("declaration");
+        if kind == "enumerator" && cursor.field_name() == Some("name")
+            || in_declarator && (cursor.field_name() == Some("declarator") || kind == "parenthesized_declarator")
+        {
+            // `int f(int (T))` has a parameter of function type, C11 6.7.6.3.
+            let is_parameter = kind == "parenthesized_declarator"
+                && self.grandparent().is_some_and(|above| above.kind() == "parameter_declaration");
+            if !is_parameter {
+                self.declare(self.name(node), false);
+                return Ok(());
+            }
+        }
+        if in_declarator {
             let name = self.name(node).to_owned();
             return self.refuse(
                 node,
@@ -273,6 +401,14 @@ impl<'t> Checker<'_, 't> {
         self.edit(node, start, start + u32::try_from(length).expect("identifiers are short"), "int")
     }
 
+    /// `(T)` has been written as `(int)` before parsing; that was wrong if `T` is the name of something else here.
+    fn type_in_parentheses(&mut self, node: Node<'t>) {
+        let name = self.name(node);
+        if self.typedefs.get(name) == Some(&false) {
+            self.edits.retract(self.start(node));
+        }
+    }
+
     /// A type name that is not one: an expression was taken for a type.
     fn type_name(&mut self, node: Node<'t>) -> Result<(), Refusal> {
         let Some(parent) = self.parent() else { return Ok(()) };
@@ -283,7 +419,11 @@ impl<'t> Checker<'_, 't> {
         let (start, end) = (self.start(node), self.end(node));
         let name = self.name(node).to_owned();
         if parent.kind() == "sized_type_specifier" {
-            return self.refuse(node, format!("'{name}' behind 'unsigned', 'signed', 'long' or 'short'"), "rewrite it");
+            // `unsigned x;`
+            return self.edit(node, start, start, "int ");
+        }
+        if name == "default" && self.grandparent().is_some_and(|above| above.kind() == "generic_expression") {
+            return Ok(());
         }
         if parent.kind() == "type_descriptor"
             && let Some(above) = self.grandparent()
@@ -347,6 +487,12 @@ impl<'t> Checker<'_, 't> {
             "if_statement" | "else_clause" | "while_statement" | "do_statement" | "for_statement"
         );
         let nested = parent.kind() == "labeled_statement";
+        if nested
+            && self.grandparent().is_some_and(|above| matches!(above.kind(), "compound_statement" | "case_statement"))
+        {
+            let start = self.start(node);
+            return self.edit(node, start, start, "; ");
+        }
         if branch || nested {
             return self.refuse(
                 node,

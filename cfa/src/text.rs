@@ -3,10 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashSet;
+
 /// Replacements in a source text, which do not overlap.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Edits {
     by_start: BTreeMap<(u32, u32), (u32, String)>,
+    /// Replacements that were taken back.
+    retracted: FxHashSet<u32>,
 }
 
 impl Edits {
@@ -15,16 +19,21 @@ impl Edits {
     pub(crate) fn replace(&mut self, start: u32, end: u32, text: &str) -> bool {
         // Insertions at a place come before the replacement of what follows.
         let key = (start, u32::from(end > start));
-        if self.by_start.contains_key(&key) {
+        if self.by_start.contains_key(&key) || (key.1 == 1 && self.retracted.contains(&start)) {
             return false;
         }
         self.by_start.insert(key, (end, text.to_owned()));
         true
     }
 
-    /// Number of edits.
-    pub(crate) fn len(&self) -> usize {
-        self.by_start.len()
+    /// Takes back the replacement of what starts at `start`, for good; whether there is one.
+    pub(crate) fn retract(&mut self, start: u32) -> bool {
+        self.by_start.remove(&(start, 1)).is_some() && self.retracted.insert(start)
+    }
+
+    /// Number of edits that were made; it grows with every change.
+    pub(crate) fn changes(&self) -> usize {
+        self.by_start.len() + 2 * self.retracted.len()
     }
 }
 

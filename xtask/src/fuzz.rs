@@ -20,15 +20,19 @@ pub(crate) fn compare(root: &Path, count: u64, first: u64) -> Result<String, Str
     let runner = runner(root, false)?;
     let scratch = env::temp_dir().join(format!("xtask-fuzz-{}", std::process::id()));
     fs::create_dir_all(&scratch).map_err(|e| format!("cannot make {}: {e}", scratch.display()))?;
-    let (mut agreed, mut left_out, mut different) = (0, 0, Vec::new());
+    let (mut agreed, mut left_out, mut broken, mut different) = (0, 0, 0, Vec::new());
     for seed in first..first + count {
         let text = program(seed);
         let write = |name: &str, text: &str| fs::write(scratch.join(name), text).map_err(|e| format!("{name}: {e}"));
         write("program.c", &text)?;
         write("compiled.c", &format!("{text}{SHOW}"))?;
         let flags = ["-O1", "-w", "-fwrapv", "-fno-strict-aliasing", "-o", "compiled", "compiled.c"];
-        let built = Command::new("gcc").args(flags).current_dir(&scratch).status().map_err(|e| format!("gcc: {e}"))?;
-        if !built.success() {
+        let gcc = Command::new("gcc").args(flags).current_dir(&scratch).output().map_err(|e| format!("gcc: {e}"))?;
+        if String::from_utf8_lossy(&gcc.stderr).contains("internal compiler error") {
+            broken += 1;
+            continue;
+        }
+        if !gcc.status.success() {
             return Err(format!("program {seed} is not accepted by gcc"));
         }
         let compiled = finish(Command::new(scratch.join("compiled")).stdout(Stdio::piped()), LIMIT);
@@ -50,6 +54,7 @@ pub(crate) fn compare(root: &Path, count: u64, first: u64) -> Result<String, Str
     }
     // The folder is in the system's place for temporary files; if it stays there, nothing is lost.
     let _ = fs::remove_dir_all(&scratch);
-    let summary = format!("fuzz: {agreed} agree, {} differ, {left_out} too slow", different.len());
+    let differ = different.len();
+    let summary = format!("fuzz: {agreed} agree, {differ} differ, {left_out} too slow, {broken} crash gcc");
     if different.is_empty() { Ok(summary) } else { Err(format!("{}\n{summary}", different.join("\n"))) }
 }

@@ -277,8 +277,39 @@ impl<'a> Lower<'a> {
         }
     }
 
+    /// `__builtin_types_compatible_p`, whose types arrive below `sizeof`. Types that only look alike here, such as `int`
+    /// and `long` on a 32-bit machine, are not told apart.
+    fn compatible(&mut self, left: ExprRef, right: ExprRef, range: Range) -> Val {
+        let mut of = |at| match self.ast().expr(at) {
+            Expr::SizeofType(name) => {
+                let base = self.spec_type(&name.spec);
+                Some(self.declarator_type(base, &name.declarator))
+            }
+            _ => None,
+        };
+        let answer = match (of(left), of(right)) {
+            (Some(Type::Record(left)), Some(Type::Record(right))) => Some(left == right),
+            (Some(left), Some(right)) => {
+                let class = |ty: &Type| match ty {
+                    Type::Int(ty) => Some((0, ty.bits)),
+                    Type::Pointer(_) => Some((1, 0)),
+                    Type::Array(..) => Some((2, 0)),
+                    Type::Record(_) => Some((3, 0)),
+                    Type::Float(size @ (4 | 8), _) => Some((4, *size as u32)),
+                    _ => None,
+                };
+                (class(&left).is_some() && class(&right).is_some() && class(&left) != class(&right)).then_some(false)
+            }
+            _ => None,
+        };
+        match answer {
+            Some(answer) => self.constant(i128::from(answer), Type::INT),
+            None => self.refused("call of '__builtin_types_compatible_p'".into(), range),
+        }
+    }
+
     fn call_external(&mut self, name: &str, func: Option<FuncId>, args: &'a [ExprRef], range: Range) -> Val {
-        if name == "__builtin_expect" && !args.is_empty() {
+        if matches!(name, "__builtin_expect" | "__builtin_expect_with_probability") && !args.is_empty() {
             let values = self.arguments(args, &[], range);
             // The parameter and the result have type `long`.
             let long = int(self.machine.long_bits(), true);
@@ -291,7 +322,22 @@ impl<'a> Lower<'a> {
         if name == "__VERIFIER_assume" && args.len() == 1 {
             return self.assumption(func, args[0], range);
         }
-        if name.starts_with("__builtin_va_") || matches!(name, "__builtin_types_compatible_p" | "_Static_assert") {
+        match (name, args) {
+            ("__builtin_choose_expr", [cond, yes, no]) => {
+                return match self.constant_value(*cond) {
+                    Some(0) => self.value(*no),
+                    Some(_) => self.value(*yes),
+                    None => self.refused(format!("call of '{name}'"), range),
+                };
+            }
+            ("__builtin_constant_p", [arg]) => {
+                let known = i128::from(self.constant_value(*arg).is_some());
+                return self.constant(known, Type::INT);
+            }
+            ("__builtin_types_compatible_p", [left, right]) => return self.compatible(*left, *right, range),
+            _ => {}
+        }
+        if name.starts_with("__builtin_va_") || name == "_Static_assert" {
             return self.refused(format!("call of '{name}'"), range);
         }
         if let Some(value) = self.allocation(name, func, args, range) {

@@ -13,7 +13,10 @@ use super::{Binding, Init, Lower, Rank, Tag, Val};
 impl<'a> Lower<'a> {
     /// A declaration at file scope.
     pub(super) fn file_declaration(&mut self, decl: &'a Decl<'a>) {
-        let base = self.spec_type(&decl.spec);
+        let base = match (&decl.spec, decl.items.as_slice()) {
+            (TypeSpec::Name("__auto_type"), [(_, Some(init), _)]) => self.type_of(*init).decayed(),
+            (spec, _) => self.spec_type(spec),
+        };
         for (declarator, init, range) in &decl.items {
             let Some((name, name_range)) = declarator.name() else { continue };
             let ty = self.declarator_type(base.clone(), declarator);
@@ -189,7 +192,10 @@ impl<'a> Lower<'a> {
 
     /// A declaration in a block.
     pub(super) fn local_declaration(&mut self, decl: &'a Decl<'a>) {
-        let base = self.spec_type(&decl.spec);
+        let base = match (&decl.spec, decl.items.as_slice()) {
+            (TypeSpec::Name("__auto_type"), [(_, Some(init), _)]) => self.type_of(*init).decayed(),
+            (spec, _) => self.spec_type(spec),
+        };
         for (declarator, init, range) in &decl.items {
             let Some((name, name_range)) = declarator.name() else { continue };
             let ty = self.declarator_type(base.clone(), declarator);
@@ -266,6 +272,11 @@ impl<'a> Lower<'a> {
                 _ => named_type(name, self.machine).unwrap_or(Type::Unknown("value of an unknown type")),
             },
             TypeSpec::Unknown(what) => Type::Unknown(what),
+            TypeSpec::TypeofValue(value) => self.type_of(*value),
+            TypeSpec::TypeofType(name) => {
+                let base = self.spec_type(&name.spec);
+                self.declarator_type(base, &name.declarator)
+            }
             TypeSpec::Record { union, tag, fields, pack } => self.record(*union, *tag, fields.as_deref(), *pack),
             TypeSpec::Enum { tag, items } => self.enumeration(*tag, items.as_deref()),
         }
@@ -317,6 +328,7 @@ impl<'a> Lower<'a> {
                             let bits = self.constant_value(*width).and_then(|bits| u32::try_from(bits).ok());
                             let room = ty.storage(self.machine).map_or(0, |storage| storage.bits);
                             plain &= bits.is_some_and(|bits| bits <= room);
+                            self.wide_fields |= bits.is_some_and(|bits| bits > 32 && bits < room);
                             Some(bits.unwrap_or(1))
                         }
                     };

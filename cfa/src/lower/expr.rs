@@ -339,6 +339,7 @@ impl<'a> Lower<'a> {
             return Type::Array(crate::types::int(8, true).into(), literals::string_size(text));
         }
         let before = self.cur;
+        let mark = self.graph.edges.len();
         self.cur = self.fresh();
         let ty = if self.is_lvalue(at) {
             self.lvalue(at).ty
@@ -349,7 +350,8 @@ impl<'a> Lower<'a> {
             }
         };
         self.cur = before;
-        ty
+        let unknown = self.graph.edges[mark..].iter().any(|edge| matches!(edge.op, Op::Unsupported { .. }));
+        if unknown { Type::Unknown("value of an unknown type") } else { ty }
     }
 
     fn sizeof(&mut self, ty: &Type, range: Range) -> Val {
@@ -442,6 +444,9 @@ impl<'a> Lower<'a> {
                 let expr = self.condition(value, range);
                 let not = self.exprs.not(expr);
                 Val::Int(self.bounded(not, range), Type::INT)
+            }
+            Unary::Neg | Unary::BitNot if self.is_wide_field(arg) => {
+                self.refused("arithmetic with a bit-field that is wider than an int".into(), range)
             }
             Unary::Plus | Unary::Neg | Unary::BitNot => {
                 let value = self.value(arg);

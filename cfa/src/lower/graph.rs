@@ -42,7 +42,7 @@ impl RawGraph {
     }
 
     /// Finishes the graph; `start` is where the program starts. The ends of the functions are renamed.
-    pub(super) fn finish(self, start: NodeId, funcs: &mut [Function]) -> Finished {
+    pub(super) fn finish(mut self, start: NodeId, funcs: &mut [Function]) -> Finished {
         let count = self.nodes.len();
         let leaving = self.leaving();
         let mut roots: Vec<NodeId> = vec![start];
@@ -111,7 +111,8 @@ impl RawGraph {
                 let (src, dst) = (NodeId::new(node), new_of_class[ends[at].1].expect("successors are reachable"));
                 nodes[node].leaving.push(id);
                 nodes[dst.index()].entering.push(id);
-                edges.push(Edge { src, dst, op: self.edges[at].op.clone(), span: self.edges[at].span });
+                let raw = &mut self.edges[at];
+                edges.push(Edge { src, dst, op: std::mem::replace(&mut raw.op, Op::Skip), span: raw.span });
             }
         }
         let map = (0..count).map(|node| new_of_class[classes.find(node)].filter(|_| reached[node])).collect();

@@ -16,6 +16,8 @@ use super::{Lower, Val};
 struct Filled {
     /// Ranges of bytes that have been written as wholes.
     ranges: Vec<(u64, u64)>,
+    /// Nothing has been written behind this byte.
+    end: u64,
     /// Whether the object is known to be zero, so that zeros need not be written.
     zeroed: bool,
 }
@@ -27,6 +29,9 @@ struct Target {
     /// In bytes from the start of the whole.
     offset: u64,
 }
+
+/// Objects that contain each other, each with the position of a part of it.
+type Levels = Vec<(Target, usize)>;
 
 /// Objects with more parts are zeroed as wholes.
 const MANY: usize = 16;
@@ -41,7 +46,7 @@ impl<'a> Lower<'a> {
             && (parts.is_none() || (is_static && ty.storage(self.machine).is_none()))
         {
             self.zero(*addr, ty, range);
-            self.fill(&target, init, &mut Filled { ranges: Vec::new(), zeroed: true });
+            self.fill(&target, init, &mut Filled { zeroed: true, ..Filled::default() });
             return;
         }
         // The zeros come first, but which ones are needed is known only afterwards.
@@ -89,8 +94,18 @@ impl<'a> Lower<'a> {
                 {
                     return self.fill(target, item.value, filled);
                 }
-                let mut at = 0;
-                self.fill_parts(target, items, &mut at, true, filled, range);
+                // What the list leaves out is zero, whatever an earlier initialiser has written.
+                if filled.end > target.offset
+                    && let Some((size, _)) = size_align(&ty, &self.records, self.machine)
+                    && filled.ranges.iter().any(|(start, end)| *start < target.offset + size && target.offset < *end)
+                {
+                    match target.lvalue.place {
+                        // Zeros of static objects come before all other values.
+                        Place::Memory(addr) if !self.before_start => self.zero(addr, &ty, range),
+                        _ => self.unsupported("initialiser in braces that overrides another one", range),
+                    }
+                }
+                self.fill_parts(target, items, &mut 0, 0, true, filled);
             }
             (Type::Record(_), _) => match self.value(init) {
                 Val::Aggregate(from, from_ty) if from_ty == ty => {
@@ -135,6 +150,7 @@ impl<'a> Lower<'a> {
     fn note(&self, target: &Target, filled: &mut Filled) {
         if let Some((size, _)) = size_align(&target.lvalue.ty, &self.records, self.machine) {
             filled.ranges.push((target.offset, target.offset + size));
+            filled.end = filled.end.max(target.offset + size);
         }
     }
 
@@ -174,36 +190,35 @@ impl<'a> Lower<'a> {
         Target { lvalue, offset: target.offset + bit / 8 }
     }
 
-    /// The parts of an array, structure or union that initialisers are for, one after the other. `braced` says whether the
-    /// list is that of this object, whose designators are meant then.
+    /// The parts of an array, structure or union that initialisers are for, one after the other from `position` on.
+    /// `braced` says whether the list is that of this object, whose designators are meant then.
     fn fill_parts(
         &mut self,
         target: &Target,
         items: &'a [InitItem<'a>],
         at: &mut usize,
+        mut position: usize,
         braced: bool,
         filled: &mut Filled,
-        range: Range,
     ) {
-        let mut position = 0usize;
         while let Some(item) = items.get(*at) {
             if !item.path.is_empty() {
                 if !braced {
                     return;
                 }
-                let Some((part, next)) = self.designated(target, &item.path, range) else {
-                    *at += 1;
-                    continue;
-                };
-                let nested = item.path.len() > 1;
-                if nested && items.get(*at + 1).is_some_and(|item| item.path.is_empty()) {
-                    self.unsupported("initialiser that goes on behind a nested designator", range);
-                }
-                for part in part {
+                *at += 1;
+                let range = self.expr_range(item.value);
+                let Some((parts, mut levels)) = self.designated(target, &item.path, range) else { continue };
+                for part in parts {
                     self.fill(&part, item.value, filled);
                 }
-                position = next;
-                *at += 1;
+                // What follows is for what is behind the part, first in the innermost object.
+                while levels.len() > 1
+                    && let Some((object, next)) = levels.pop()
+                {
+                    self.fill_parts(&object, items, at, next, false, filled);
+                }
+                position = levels.pop().map_or(0, |(_, next)| next);
                 continue;
             }
             let Some(part) = self.next_part(target, &mut position) else {
@@ -218,7 +233,7 @@ impl<'a> Lower<'a> {
                 *at += 1;
             } else {
                 let before = *at;
-                self.fill_parts(&part, items, at, false, filled, range);
+                self.fill_parts(&part, items, at, 0, false, filled);
                 if *at == before {
                     // A part without parts.
                     *at += 1;
@@ -269,13 +284,16 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The parts that a designator names, and the position behind its first step.
-    fn designated(&mut self, target: &Target, path: &[Designator<'a>], range: Range) -> Option<(Vec<Target>, usize)> {
+    /// The parts that a designator names, and the objects around the last one, from outside inwards, with the positions
+    /// behind it.
+    fn designated(&mut self, target: &Target, path: &[Designator<'a>], range: Range) -> Option<(Vec<Target>, Levels)> {
         let mut parts = vec![target.clone()];
-        let mut next = 0;
-        for (step, designator) in path.iter().enumerate() {
+        let mut levels = Vec::new();
+        for designator in path {
             let mut found = Vec::new();
+            let above = levels.len();
             for part in parts {
+                levels.truncate(above);
                 match (&part.lvalue.ty.clone(), designator) {
                     (Type::Array(element, _), Designator::Index(from, to)) => {
                         let from = self.constant_value(*from);
@@ -292,9 +310,7 @@ impl<'a> Lower<'a> {
                         for at in from..=to {
                             found.push(self.element_of(&part, element, at));
                         }
-                        if step == 0 {
-                            next = usize::try_from(to).unwrap_or(usize::MAX - 1) + 1;
-                        }
+                        levels.push((part, usize::try_from(to).unwrap_or(usize::MAX - 1) + 1));
                     }
                     (Type::Record(index), Designator::Field(name)) => {
                         let members = self.records[*index].members.clone().unwrap_or_default();
@@ -302,9 +318,7 @@ impl<'a> Lower<'a> {
                         match direct {
                             Some(member) => {
                                 found.push(self.member_target(&part, *index, member));
-                                if step == 0 {
-                                    next = member + 1;
-                                }
+                                levels.push((part, member + 1));
                             }
                             None => {
                                 let inner = members.iter().position(|member| {
@@ -316,12 +330,11 @@ impl<'a> Lower<'a> {
                                     return None;
                                 };
                                 let outer = self.member_target(&part, *index, inner);
+                                levels.push((part, inner + 1));
                                 let one = [Designator::Field(name)];
-                                let (inner_parts, _) = self.designated(&outer, &one, range)?;
+                                let (inner_parts, inner_levels) = self.designated(&outer, &one, range)?;
                                 found.extend(inner_parts);
-                                if step == 0 {
-                                    next = inner + 1;
-                                }
+                                levels.extend(inner_levels);
                             }
                         }
                     }
@@ -333,7 +346,7 @@ impl<'a> Lower<'a> {
             }
             parts = found;
         }
-        Some((parts, next))
+        Some((parts, levels))
     }
 
     fn has_member(&self, record: usize, name: &str) -> bool {
@@ -368,6 +381,10 @@ impl<'a> Lower<'a> {
         while let Some(item) = items.get(at) {
             if let Some(Designator::Index(from, to)) = item.path.first() {
                 position = u64::try_from(self.constant_value(to.unwrap_or(*from))?).ok()?;
+            }
+            let goes_on = item.path.len() > 1 && items.get(at + 1).is_some_and(|next| next.path.is_empty());
+            if goes_on {
+                return None;
             }
             at += if !item.path.is_empty() || self.takes_whole(element, item.value) {
                 1

@@ -148,7 +148,8 @@ type Alive = u32;
 
 #[derive(Default)]
 struct Switch {
-    cases: Vec<(ExprId, NodeId, Range, Alive)>,
+    /// The constants, or the ends of ranges.
+    cases: Vec<(ExprId, Option<ExprId>, NodeId, Range, Alive)>,
     default: Option<(NodeId, Alive)>,
     ty: Option<Type>,
     unsupported: bool,
@@ -256,6 +257,8 @@ struct Lower<'a> {
     undefined: BTreeSet<String>,
     declarations: Vec<Declaration>,
     loop_statements: Vec<LoopStatement>,
+    /// Whether there is a bit-field with more than 32 bits.
+    wide_fields: bool,
 }
 
 /// Lowers the syntax trees of all files of a program.
@@ -301,6 +304,7 @@ pub(crate) fn lower<'a>(
         undefined: BTreeSet::new(),
         declarations: Vec::new(),
         loop_statements: Vec::new(),
+        wide_fields: false,
     };
     lower.program(&options.entry)
 }

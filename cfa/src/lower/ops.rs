@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Binary operators, logical operators as values, and the conditional operator.
 
-use crate::ast::{Binary, Expr, ExprRef, Range};
+use crate::ast::{Binary, Expr, ExprRef, Range, Unary};
 use crate::ids::{ExprId, NodeId};
 use crate::ir::{BinOp, CmpOp, IntTy, Op};
 use crate::types::{Type, common};
@@ -12,6 +12,9 @@ use super::{Lower, Val};
 impl<'a> Lower<'a> {
     /// A chain of left-nested binary operators, without recursion into the left operands.
     pub(super) fn binary_chain(&mut self, at: ExprRef) -> Val {
+        if self.wide_fields && self.computes_with_wide_field(at) {
+            return self.refused("arithmetic with a bit-field that is wider than an int".into(), self.expr_range(at));
+        }
         let mut spine = Vec::new();
         let mut next = at;
         while let Expr::Binary(op, left, right) = self.ast().expr(next) {
@@ -30,6 +33,47 @@ impl<'a> Lower<'a> {
             };
         }
         value
+    }
+
+    /// Whether an operator can make bits of a bit-field's value that the bit-field does not have. Whether they are there
+    /// is up to the compiler, C11 6.3.1.1: gcc computes with as many bits, clang with those of the declared type.
+    fn computes_with_wide_field(&mut self, at: ExprRef) -> bool {
+        let mut next = at;
+        while let Expr::Binary(op, left, right) = self.ast().expr(next) {
+            let more_bits = matches!(op, Binary::Add | Binary::Sub | Binary::Mul | Binary::Shl);
+            if more_bits && (self.is_wide_field(*left) || (*op != Binary::Shl && self.is_wide_field(*right))) {
+                return true;
+            }
+            next = *left;
+        }
+        false
+    }
+
+    /// Whether the value of an expression may be that of a bit-field with more bits than an `int` and fewer than its type.
+    pub(super) fn is_wide_field(&mut self, at: ExprRef) -> bool {
+        if !self.wide_fields {
+            return false;
+        }
+        match self.ast().expr(at) {
+            Expr::Member { .. } => {
+                let before = self.cur;
+                self.cur = self.fresh();
+                let lvalue = self.lvalue(at);
+                self.cur = before;
+                let room = lvalue.ty.storage(self.machine).map_or(0, |storage| storage.bits);
+                lvalue.bits.is_some_and(|bits| bits.width > 32 && bits.width < room)
+            }
+            Expr::Comma(parts) => parts.last().is_some_and(|last| self.is_wide_field(*last)),
+            Expr::Cond(cond, yes, no) => self.is_wide_field(yes.unwrap_or(*cond)) || self.is_wide_field(*no),
+            Expr::Assign(_, target, _) | Expr::Update { target, .. } | Expr::Unary(Unary::Plus, target) => {
+                self.is_wide_field(*target)
+            }
+            Expr::Binary(Binary::BitAnd | Binary::BitOr | Binary::BitXor | Binary::Div | Binary::Rem, left, right) => {
+                self.is_wide_field(*left) || self.is_wide_field(*right)
+            }
+            Expr::Binary(Binary::Shr, left, _) => self.is_wide_field(*left),
+            _ => false,
+        }
     }
 
     /// An arithmetic, bit, shift or comparison operator.

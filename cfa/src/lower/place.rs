@@ -43,7 +43,7 @@ pub(super) struct Bits {
     unit: IntTy,
     /// The lowest bit.
     shift: u32,
-    width: u32,
+    pub(super) width: u32,
 }
 
 #[derive(Clone, Debug)]

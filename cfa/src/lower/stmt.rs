@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Statements.
 
-use crate::ast::{ExprRef, Range, Stmt, StmtRef};
+use crate::ast::{CaseLabel, ExprRef, Range, Stmt, StmtRef};
 use crate::ids::NodeId;
 use crate::ir::{CmpOp, ExprKind, HavocOrigin, Op};
 use crate::names::{LoopKind, LoopStatement};
@@ -191,8 +191,14 @@ impl<'a> Lower<'a> {
             self.unsupported("case label that is not constant", range);
         }
         let alive = self.cx.alive;
-        for (label, node, range, alive_there) in switch.cases {
-            let cond = self.exprs.cmp(CmpOp::Eq, value, label);
+        for (label, to, node, range, alive_there) in switch.cases {
+            let cond = match to {
+                None => self.exprs.cmp(CmpOp::Eq, value, label),
+                Some(to) => {
+                    let (from, to) = (self.exprs.cmp(CmpOp::Le, label, value), self.exprs.cmp(CmpOp::Le, value, to));
+                    self.exprs.and(from, to)
+                }
+            };
             let (taken, next) = (self.fresh(), self.fresh());
             self.assume(cond, taken, next, range);
             self.jump_into(taken, node, alive, alive_there, range);
@@ -204,30 +210,29 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    fn case(&mut self, value: Option<ExprRef>, range: Range) -> Result<(), Refusal> {
-        let label_range = (range.0, value.map_or(range.0, |value| self.expr_range(value).1));
+    fn case(&mut self, value: Option<CaseLabel>, range: Range) -> Result<(), Refusal> {
+        let last = value.map(|(from, to)| to.unwrap_or(from));
+        let label_range = (range.0, last.map_or(range.0, |last| self.expr_range(last).1));
         let node = self.fresh();
         self.flow_to(node, label_range);
         let Some(ty) = self.cx.switches.last().and_then(|switch| switch.ty.clone()) else {
             return Err((range.0, "a case label outside of a switch".into(), "remove it".into()));
         };
-        let label = match value {
-            None => None,
-            Some(value) => {
-                // Labels are constants and are not evaluated here.
-                self.cur = self.fresh();
-                let found = self.value(value);
-                let label = self.convert_int(found, &ty, label_range);
-                self.cur = node;
-                Some(label)
-            }
+        // Labels are constants and are not evaluated here.
+        let mut constant = |value: ExprRef| {
+            self.cur = self.fresh();
+            let found = self.value(value);
+            let label = self.convert_int(found, &ty, label_range);
+            self.cur = node;
+            self.exprs.as_const(label).is_some().then_some(label)
         };
+        let label = value.map(|(from, to)| (constant(from), to.map(&mut constant)));
         let alive = self.cx.alive;
-        let constant = label.is_none_or(|label| self.exprs.as_const(label).is_some());
         let switch = self.cx.switches.last_mut().expect("checked above");
         match label {
-            _ if !constant => switch.unsupported = true,
-            Some(label) => switch.cases.push((label, node, label_range, alive)),
+            Some((Some(from), None)) => switch.cases.push((from, None, node, label_range, alive)),
+            Some((Some(from), Some(Some(to)))) => switch.cases.push((from, Some(to), node, label_range, alive)),
+            Some(_) => switch.unsupported = true,
             None => switch.default = Some((node, alive)),
         }
         Ok(())

@@ -60,14 +60,6 @@ fn what_is_not_read() {
         expect!["t.c:1:1: 'FILE' is not the name of a type; declare it, or pass the preprocessed program"],
     );
     check(
-        "int f(a, b) int a, b; { return a; } int main(void) { return 0; }",
-        expect!["t.c:1:1: a function definition in K&R style; declare the parameters in the parentheses"],
-    );
-    check(
-        "typedef int T; int main(void) { int T = 1; return T; }",
-        expect!["t.c:1:37: 'T' is declared here, but it is also the name of a type; rename one of them"],
-    );
-    check(
         "int f(void) { return 1; } int f(void) { return 2; } int main(void) { }",
         expect!["t.c:1:31: a second definition of 'f'; remove one definition"],
     );

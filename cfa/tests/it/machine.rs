@@ -58,14 +58,13 @@ fn agree(name: &str, text: &str) {
 
 #[test]
 fn agrees_with_compiled_programs() {
-    let corpus = [
-        ("integers", include_str!("../programs/integers.c")),
-        ("control", include_str!("../programs/control.c")),
-        ("floats", include_str!("../programs/floats.c")),
-        ("memory", include_str!("../programs/memory.c")),
-    ];
-    for (name, text) in corpus {
-        agree(name, text);
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
+    let mut programs: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    programs.sort();
+    assert!(programs.len() > 20);
+    for program in programs {
+        let name = program.file_stem().unwrap().to_str().unwrap();
+        agree(name, &std::fs::read_to_string(&program).unwrap());
     }
 }
 

@@ -185,7 +185,7 @@ int main(void) { union u a; a.d = 1.5; MIX(a.w.hi); MIX(a.b[7]); a.b[6] ^= 1; MI
         "bitfields",
         r#"struct f { unsigned a : 3; int b : 5; unsigned c : 12; signed char d : 4; _Bool e : 1; unsigned long long g : 40; } gf = { 9 & 7, -3, 100, 2, 1, 5 }; struct p { char x; int y : 4; int z : 30; short w : 9; };
 int main(void) { struct f f = { 1, 2, 3 }; f.a += 9; MIX(f.a); f.b = -17 + 32; MIX(f.b); f.b--; MIX(f.b); MIX(f.c = 5000); f.d = 7; MIX(f.d++); MIX(f.d); f.e = 4; MIX(f.e); f.g = 1; f.g <<= 39; MIX(f.g >> 35); MIX(sizeof(f)); MIX(sizeof(struct p));
- struct f h = gf, *q = &h; MIX(h.a * 1000 + h.b * 100 + h.c + h.d + h.e + h.g); q->c ^= 0xfff; MIX(q->c); MIX(-q->a < 0); struct p p = { 1, -2, 3, -4 }; MIX(p.y * p.z + p.w); MIX(f.a - 5 < 0); return 0; }"#,
+ struct f h = gf, *q = &h; MIX(h.a * 1000 + h.b * 100 + h.c + h.d + h.e + (unsigned)h.g); q->c ^= 0xfff; MIX(q->c); MIX(-q->a < 0); struct p p = { 1, -2, 3, -4 }; MIX(p.y * p.z + p.w); MIX(f.a - 5 < 0); return 0; }"#,
         0xc43605ea6b53b552,
         0xc43605eb3eeca256,
     ),

@@ -176,3 +176,37 @@ fn records_are_packed() {
         assert!(program.edges.iter().any(|edge| matches!(edge.op, Op::Unsupported { .. })), "{text}");
     }
 }
+
+#[test]
+fn names_of_types_have_scopes() {
+    let body = |statements: &str| result(&format!("typedef int big; int main(void) {{ {statements} }}"));
+    // A cast, and a difference.
+    assert_eq!(body("return (big)-1;"), -1);
+    assert_eq!(body("int big = 5; return (big)-1;"), 4);
+    assert_eq!(body("int x = 3; { int big = 5; x = (big)-1; } return x + (big)-1;"), 3);
+    assert_eq!(body("int x = 3; { enum { big = 5 }; x = (big)-1; } return x + (big)-1;"), 3);
+    assert_eq!(body("unsigned big; big = 7; int y = 2; { big * y; } return big * y;"), 14);
+    assert_eq!(result("typedef int T; int f(int T) { return (T)-1; } int main(void) { T x = (T)-2; return x; }"), -2);
+    assert_eq!(result("typedef int T; struct T { T T; }; int main(void) { struct T T = { 4 }; return T.T; }"), 4);
+}
+
+#[test]
+fn what_the_grammar_does_not_know() {
+    assert_eq!(result("main() { return 3; }"), 3);
+    assert_eq!(result("static int s; main(n) int n; { return s + 3; }"), 3);
+    assert_eq!(result("struct s { int : 3, a : 4, : 0; int b : 5; }; int main(void) { return sizeof(struct s); }"), 8);
+    assert_eq!(expr("sizeof(typeof(a + 1LL)) + sizeof(typeof(byte[3]))"), 11);
+    assert_eq!(expr("({ typeof(((big *)0)->c) m = a; (typeof(m))-m; })"), -7);
+    assert_eq!(result("int main(void) { int x = 4; __asm__ volatile(\"\" : : : \"memory\"); return x; }"), 4);
+    assert_eq!(result("int main(void) { switch (4) { l: case 3 ... 5: return 1; case 9: return 2; } return 3; }"), 1);
+}
+
+#[test]
+fn what_compilers_disagree_on_is_not_supported() {
+    let program = load(
+        "struct s { unsigned long long w : 40; } s;
+         int main(void) { s.w = 3; return (s.w << 30) > 0; }",
+    );
+    let unsupported = |op: &Op| matches!(op, Op::Unsupported { construct } if construct.contains("bit-field"));
+    assert!(program.edges.iter().any(|edge| unsupported(&edge.op)));
+}

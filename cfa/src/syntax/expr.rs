@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Expressions.
+
+use tree_sitter::Node;
+
+use crate::ast::{Binary, CaseLabel, Expr, ExprRef, Unary};
+use crate::prepass::Refusal;
+
+use super::{Builder, children};
+
+impl<'a> Builder<'a, '_> {
+    /// The constant of a case label, or the ends of a range, whose `...` arrives as the outermost `||`.
+    pub(super) fn case_label(&mut self, node: Node<'_>) -> Result<CaseLabel, Refusal> {
+        if self.kind(node) == "binary_expression" && self.is_range(self.required(node, "operator")?) {
+            let from = self.expr(self.required(node, "left")?)?;
+            return Ok((from, Some(self.expr(self.required(node, "right")?)?)));
+        }
+        Ok((self.expr(node)?, None))
+    }
+
+    fn is_range(&self, operator: Node<'_>) -> bool {
+        self.source[self.range(operator).0 as usize..].starts_with("...")
+    }
+
+    /// Operands of a chain of left-nested binary operators are built without recursion.
+    pub(super) fn binary(&mut self, node: Node<'_>) -> Result<ExprRef, Refusal> {
+        let mut spine = vec![node];
+        let mut left = self.required(node, "left")?;
+        while self.kind(left) == "binary_expression" {
+            spine.push(left);
+            left = self.required(left, "left")?;
+        }
+        let mut value = self.expr(left)?;
+        for node in spine.into_iter().rev() {
+            let right = self.expr(self.required(node, "right")?)?;
+            let operator = self.required(node, "operator")?;
+            let Some(op) = binary_operator(self.kind(operator)) else { return self.refuse(operator, "an operator") };
+            if op == Binary::Or && self.is_range(operator) {
+                return self.refuse(operator, "a range of cases that is not plain");
+            }
+            let range = self.range(node);
+            value = self.push_expr(Expr::Binary(op, value, right), range);
+        }
+        Ok(value)
+    }
+
+    pub(super) fn comma(&mut self, node: Node<'_>) -> Result<ExprRef, Refusal> {
+        let mut parts = Vec::new();
+        let mut at = node;
+        while self.kind(at) == "comma_expression" {
+            parts.push(self.expr(self.required(at, "left")?)?);
+            at = self.required(at, "right")?;
+        }
+        parts.push(self.expr(at)?);
+        let range = self.range(node);
+        Ok(self.push_expr(Expr::Comma(parts), range))
+    }
+
+    pub(super) fn expr(&mut self, node: Node<'_>) -> Result<ExprRef, Refusal> {
+        let mut node = node;
+        while matches!(self.kind(node), "parenthesized_expression" | "extension_expression") {
+            match node.named_child(0) {
+                Some(inner) => node = inner,
+                None => return self.refuse(node, "empty parentheses"),
+            }
+        }
+        let range = self.range(node);
+        let expr = match self.kind(node) {
+            "binary_expression" => return self.binary(node),
+            "comma_expression" => return self.comma(node),
+            "update_expression" => return self.update(node),
+            "number_literal" => return Ok(self.number(node)),
+            "char_literal" => Expr::Char(self.source_of(node)),
+            "string_literal" => Expr::Str(self.source_of(node)),
+            "concatenated_string" => {
+                if children(node).iter().any(|part| self.kind(*part) == "identifier") {
+                    return self.refuse(node, "a macro in a string");
+                }
+                Expr::Str(self.source_of(node))
+            }
+            "identifier" | "true" | "false" | "null" => Expr::Ident(self.name(node)),
+            "unary_expression" | "pointer_expression" => {
+                let arg = self.expr(self.required(node, "argument")?)?;
+                let operator = self.required(node, "operator")?;
+                match unary_operator(self.kind(operator)) {
+                    Some(op) => Expr::Unary(op, arg),
+                    None => return self.refuse(operator, "an operator"),
+                }
+            }
+            "assignment_expression" => {
+                let left = self.expr(self.required(node, "left")?)?;
+                let right = self.expr(self.required(node, "right")?)?;
+                let operator = self.required(node, "operator")?;
+                let text = self.kind(operator);
+                let op = match text.strip_suffix('=') {
+                    Some("") => None,
+                    Some(op) => match binary_operator(op) {
+                        Some(op) => Some(op),
+                        None => return self.refuse(operator, "an operator"),
+                    },
+                    None => return self.refuse(operator, "an operator"),
+                };
+                Expr::Assign(op, left, right)
+            }
+            "conditional_expression" => {
+                let cond = self.condition(node)?;
+                let yes = self.field(node, "consequence").map(|yes| self.expr(yes)).transpose()?;
+                Expr::Cond(cond, yes, self.expr(self.required(node, "alternative")?)?)
+            }
+            "call_expression" => {
+                let callee = self.expr(self.required(node, "function")?)?;
+                let mut args = Vec::new();
+                for arg in children(self.required(node, "arguments")?) {
+                    args.push(self.expr(arg)?);
+                }
+                Expr::Call(callee, args)
+            }
+            "cast_expression" => {
+                let to = self.type_name(self.required(node, "type")?)?;
+                Expr::Cast(to, self.expr(self.required(node, "value")?)?)
+            }
+            "sizeof_expression" => match self.field(node, "type") {
+                Some(ty) => Expr::SizeofType(self.type_name(ty)?),
+                None => Expr::SizeofValue(self.expr(self.required(node, "value")?)?),
+            },
+            "alignof_expression" => Expr::AlignofType(self.type_name(self.required(node, "type")?)?),
+            "subscript_expression" => {
+                let array = self.expr(self.required(node, "argument")?)?;
+                Expr::Index(array, self.expr(self.required(node, "index")?)?)
+            }
+            "field_expression" => {
+                let object = self.expr(self.required(node, "argument")?)?;
+                let field = self.name(self.required(node, "field")?);
+                Expr::Member { object, field, arrow: self.kind(self.required(node, "operator")?) == "->" }
+            }
+            "compound_statement" => Expr::Block(self.stmts(&children(node))?),
+            "compound_literal_expression" => {
+                let ty = self.type_name(self.required(node, "type")?)?;
+                Expr::Compound(ty, self.initializer(self.required(node, "value")?)?)
+            }
+            "gnu_asm_expression" => {
+                let none = |field| self.field(node, field).is_none_or(|operands| operands.named_child_count() == 0);
+                let code = self.field(node, "assembly_code").map_or("", |code| self.source_of(code));
+                // A barrier for the compiler.
+                let empty = code == "\"\"" && none("output_operands") && none("input_operands");
+                if empty { Expr::Number("0") } else { Expr::Other("inline assembly") }
+            }
+            "offsetof_expression" => {
+                let ty = self.type_name(self.required(node, "type")?)?;
+                let mut path = Vec::new();
+                self.offset_path(self.required(node, "member")?, &mut path)?;
+                Expr::Offsetof(ty, path)
+            }
+            "generic_expression" => Expr::Other("_Generic"),
+            _ => return self.refuse(node, "an unexpected expression"),
+        };
+        Ok(self.push_expr(expr, range))
+    }
+
+    /// `-x++` arrives as `(-x)++`; the postfix operator belongs to the operand below all unary ones.
+    pub(super) fn update(&mut self, node: Node<'_>) -> Result<ExprRef, Refusal> {
+        let operator = self.required(node, "operator")?;
+        let mut target = self.required(node, "argument")?;
+        let prefix = operator.start_byte() < target.start_byte();
+        let mut above = Vec::new();
+        if !prefix {
+            while matches!(
+                self.kind(target),
+                "unary_expression" | "pointer_expression" | "sizeof_expression" | "cast_expression"
+            ) {
+                let below = match self.kind(target) {
+                    "unary_expression" | "pointer_expression" => self.required(target, "argument")?,
+                    _ => return self.refuse(target, "a postfix operator behind a cast or sizeof"),
+                };
+                above.push(target);
+                target = below;
+            }
+            if self.kind(target) == "update_expression" && !above.is_empty() {
+                return self.refuse(target, "a postfix operator in an unclear place");
+            }
+            if self.kind(target) == "number_literal" {
+                return self.refuse(target, "an increment of a constant");
+            }
+        }
+        let increment = self.kind(operator) == "++";
+        let range = (self.range(target).0, self.range(node).1);
+        let target = self.expr(target)?;
+        let mut value = self.push_expr(Expr::Update { increment, prefix, target }, range);
+        for outer in above.into_iter().rev() {
+            let operator = self.required(outer, "operator")?;
+            let Some(op) = unary_operator(self.kind(operator)) else { return self.refuse(operator, "an operator") };
+            let range = (self.range(outer).0, range.1);
+            value = self.push_expr(Expr::Unary(op, value), range);
+        }
+        if prefix {
+            self.ast.exprs[value.0 as usize].1 = self.range(node);
+        }
+        Ok(value)
+    }
+
+    pub(super) fn number(&mut self, node: Node<'_>) -> ExprRef {
+        let (start, end) = self.range(node);
+        let text = self.source_of(node);
+        let (op, digits) = match text.as_bytes().first() {
+            Some(b'-') => (Some(Unary::Neg), text[1..].trim_start()),
+            Some(b'+') => (Some(Unary::Plus), text[1..].trim_start()),
+            _ => (None, text),
+        };
+        let number = self.push_expr(Expr::Number(digits), (start + u32::from(op.is_some()), end));
+        match op {
+            Some(op) => self.push_expr(Expr::Unary(op, number), (start, end)),
+            None => number,
+        }
+    }
+}
+
+fn unary_operator(text: &str) -> Option<Unary> {
+    Some(match text {
+        "+" => Unary::Plus,
+        "-" => Unary::Neg,
+        "~" => Unary::BitNot,
+        "!" => Unary::Not,
+        "*" => Unary::Deref,
+        "&" => Unary::AddrOf,
+        _ => return None,
+    })
+}
+
+fn binary_operator(text: &str) -> Option<Binary> {
+    Some(match text {
+        "+" => Binary::Add,
+        "-" => Binary::Sub,
+        "*" => Binary::Mul,
+        "/" => Binary::Div,
+        "%" => Binary::Rem,
+        "<<" => Binary::Shl,
+        ">>" => Binary::Shr,
+        "&" => Binary::BitAnd,
+        "|" => Binary::BitOr,
+        "^" => Binary::BitXor,
+        "<" => Binary::Lt,
+        "<=" => Binary::Le,
+        ">" => Binary::Gt,
+        ">=" => Binary::Ge,
+        "==" => Binary::Eq,
+        "!=" => Binary::Ne,
+        "&&" => Binary::And,
+        "||" => Binary::Or,
+        _ => return None,
+    })
+}

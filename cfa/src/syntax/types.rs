@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Declarations, types, declarators and initialisers.
+
+use tree_sitter::Node;
+
+use crate::ast::{Decl, Declarator, Designator, Expr, ExprRef, Field, InitItem, Param, Storage, TypeName, TypeSpec};
+use crate::prepass::Refusal;
+
+use super::{Builder, children};
+
+impl<'a> Builder<'a, '_> {
+    /// Storage class and type of a declaration-like node.
+    pub(super) fn specifiers(&mut self, node: Node<'_>) -> Result<(Storage, TypeSpec<'a>), Refusal> {
+        let mut storage = Storage::None;
+        for child in children(node) {
+            match self.kind(child) {
+                "storage_class_specifier" => match self.name(child) {
+                    "static" => storage = Storage::Static,
+                    "extern" => storage = Storage::Extern,
+                    _ => {}
+                },
+                "alignas_qualifier" | "attribute_declaration" => {
+                    return self.refuse(child, "an alignment or attribute");
+                }
+                _ => {}
+            }
+        }
+        let spec = self.type_spec(self.required(node, "type")?)?;
+        let (start, end) = self.range(node);
+        let first = self.layout.partition_point(|(at, _)| *at < start);
+        let inside = self.layout[first..].iter().take_while(|(at, _)| *at < end);
+        // `packed` belongs to a structure, which knows it, or to a member.
+        let of_member = self.kind(node) == "field_declaration";
+        let changed =
+            self.kind(node) != "function_definition" && inside.clone().any(|(_, packed)| of_member || !packed);
+        Ok((storage, if changed { layout_changed(spec) } else { spec }))
+    }
+
+    /// The attributes of a record: between its keyword and its members, or right behind them.
+    fn record_attributes(&self, node: Node<'_>, body: Node<'_>) -> impl Iterator<Item = bool> {
+        let (start, end) = self.range(node);
+        let open = self.range(body).0;
+        // Attributes are blanks in the text that is parsed.
+        let blanks = self.text.bytes[node.end_byte()..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let next = self.text.original(node.end_byte() + blanks);
+        let first = self.layout.partition_point(|(at, _)| *at < start);
+        let near = self.layout[first..].iter().take_while(move |(at, _)| *at < next);
+        near.filter(move |(at, _)| *at < open || *at >= end).map(|(_, packed)| *packed)
+    }
+
+    pub(super) fn declaration(&mut self, node: Node<'_>) -> Result<Decl<'a>, Refusal> {
+        let (storage, spec) = self.specifiers(node)?;
+        let mut items = Vec::new();
+        let mut cursor = node.walk();
+        for declarator in node.children_by_field_name("declarator", &mut cursor) {
+            let range = self.range(declarator);
+            match self.kind(declarator) {
+                "init_declarator" => {
+                    let value = self.initializer(self.required(declarator, "value")?)?;
+                    let inner = self.declarator(self.required(declarator, "declarator")?)?;
+                    items.push((inner, Some(value), range));
+                }
+                "gnu_asm_expression" => {}
+                _ => items.push((self.declarator(declarator)?, None, range)),
+            }
+        }
+        Ok(Decl { storage, spec, items })
+    }
+
+    /// The declarations between the declarator and the body of a definition in the style of Kernighan and Ritchie.
+    pub(super) fn old_style_params(&mut self, node: Node<'_>) -> Result<(), Refusal> {
+        self.old_style.clear();
+        for child in children(node) {
+            if self.kind(child) == "declaration" {
+                let Decl { spec, items, .. } = self.declaration(child)?;
+                let params = items.into_iter().map(|(declarator, ..)| Param { spec: spec.clone(), declarator });
+                self.old_style.extend(params);
+            }
+        }
+        Ok(())
+    }
+
+    /// A parameter that is only named in the parentheses. Arguments are promoted before they are converted to its type,
+    /// which gives the same value.
+    fn old_style_param(&mut self, node: Node<'_>) -> Result<Param<'a>, Refusal> {
+        let name = self.name(node);
+        let declared = self.old_style.iter().find(|param| param.declarator.name().is_some_and(|(n, _)| n == name));
+        match declared {
+            Some(param) => Ok(param.clone()),
+            None if self.old_style.is_empty() => self.refuse(node, "a parameter without a type"),
+            None => {
+                Ok(Param { spec: TypeSpec::Words(vec!["int"]), declarator: Declarator::Name(name, self.range(node)) })
+            }
+        }
+    }
+
+    /// What `typeof` means, whose parentheses arrive as the operand of a `sizeof`.
+    pub(super) fn typeof_spec(&mut self, operand: Node<'_>) -> Result<TypeSpec<'a>, Refusal> {
+        match self.field(operand, "type") {
+            Some(ty) => Ok(TypeSpec::TypeofType(self.type_name(ty)?.into())),
+            None => Ok(TypeSpec::TypeofValue(self.expr(self.required(operand, "value")?)?)),
+        }
+    }
+
+    pub(super) fn typedef(&mut self, node: Node<'_>) -> Result<Decl<'a>, Refusal> {
+        let (_, spec) = self.specifiers(node)?;
+        let mut items = Vec::new();
+        let mut cursor = node.walk();
+        for declarator in node.children_by_field_name("declarator", &mut cursor) {
+            items.push((self.declarator(declarator)?, None, self.range(declarator)));
+        }
+        Ok(Decl { storage: Storage::Typedef, spec, items })
+    }
+
+    pub(super) fn type_spec(&mut self, node: Node<'_>) -> Result<TypeSpec<'a>, Refusal> {
+        Ok(match self.kind(node) {
+            "primitive_type" | "type_identifier" => {
+                let range = self.range(node);
+                let name = self.name(node);
+                if range.0 == range.1 {
+                    // The `int` that somebody left out.
+                    return Ok(TypeSpec::Words(vec!["int"]));
+                }
+                if matches!(name, "typeof" | "__typeof" | "__typeof__") {
+                    let known = self.typeofs.get(&range.0).cloned();
+                    return Ok(known.unwrap_or(TypeSpec::Unknown("value of a typeof type")));
+                }
+                let is_keyword = matches!(name, "char" | "int" | "float" | "double" | "void" | "_Bool");
+                if is_keyword { TypeSpec::Words(vec![name]) } else { TypeSpec::Name(name) }
+            }
+            "sized_type_specifier" => {
+                let mut cursor = node.walk();
+                let mut words = Vec::new();
+                for child in node.children(&mut cursor) {
+                    match self.kind(child) {
+                        "type_qualifier" => {}
+                        "primitive_type" if self.range(child).0 == self.range(child).1 => words.push("int"),
+                        "primitive_type" => words.push(self.name(child)),
+                        "signed" => words.push("signed"),
+                        "unsigned" => words.push("unsigned"),
+                        "long" => words.push("long"),
+                        "short" => words.push("short"),
+                        _ => return self.refuse(child, "an unexpected part of a type"),
+                    }
+                }
+                TypeSpec::Words(words)
+            }
+            "struct_specifier" | "union_specifier" => {
+                let tag = self.field(node, "name").map(|name| self.name(name));
+                let union = self.kind(node) == "union_specifier";
+                let Some(body) = self.field(node, "body") else {
+                    return Ok(TypeSpec::Record { union, tag, fields: None, pack: None });
+                };
+                let fields = self.fields(body)?;
+                let position = self.packs.partition_point(|(at, _)| *at < self.range(node).0);
+                let mut pack = position.checked_sub(1).and_then(|position| self.packs[position].1);
+                let mut known = pack != Some(0);
+                for packed in self.record_attributes(node, body) {
+                    pack = Some(1);
+                    known &= packed;
+                }
+                let spec = TypeSpec::Record { union, tag, fields: Some(fields), pack };
+                if known { spec } else { layout_changed(spec) }
+            }
+            "enum_specifier" => {
+                let tag = self.field(node, "name").map(|name| self.name(name));
+                if self.field(node, "underlying_type").is_some() {
+                    return self.refuse(node, "an enumeration with an underlying type");
+                }
+                let mut items = None;
+                if let Some(body) = self.field(node, "body") {
+                    let mut found = Vec::new();
+                    for item in children(body) {
+                        let name = self.name(self.required(item, "name")?);
+                        let value = self.field(item, "value").map(|value| self.expr(value)).transpose()?;
+                        found.push((name, value));
+                    }
+                    items = Some(found);
+                }
+                TypeSpec::Enum { tag, items }
+            }
+            _ => return self.refuse(node, "an unexpected type"),
+        })
+    }
+
+    fn fields(&mut self, body: Node<'_>) -> Result<Vec<Field<'a>>, Refusal> {
+        let mut fields = Vec::new();
+        for node in children(body) {
+            if self.kind(node) != "field_declaration" {
+                return self.refuse(node, "an unexpected member");
+            }
+            let (_, spec) = self.specifiers(node)?;
+            let mut declarators = Vec::new();
+            let mut cursor = node.walk();
+            let declared: Vec<Node<'_>> = node.children_by_field_name("declarator", &mut cursor).collect();
+            for child in children(node) {
+                if declared.contains(&child) {
+                    declarators.push((self.declarator(child)?, None));
+                } else if self.kind(child) == "bitfield_clause" {
+                    let width = match child.named_child(0) {
+                        Some(width) => self.expr(width)?,
+                        None => return self.refuse(child, "a bit-field without a width"),
+                    };
+                    match declarators.last_mut() {
+                        Some((_, bits @ None)) => *bits = Some(width),
+                        _ => declarators.push((Declarator::Abstract, Some(width))),
+                    }
+                }
+            }
+            fields.push(Field { spec, declarators, plain: true });
+        }
+        Ok(fields)
+    }
+
+    pub(super) fn declarator(&mut self, node: Node<'_>) -> Result<Declarator<'a>, Refusal> {
+        let inner = |builder: &mut Self| match builder.field(node, "declarator") {
+            Some(inner) => builder.declarator(inner).map(Box::new),
+            None => Ok(Box::new(Declarator::Abstract)),
+        };
+        Ok(match self.kind(node) {
+            "identifier" | "type_identifier" | "field_identifier" | "primitive_type" => match self.range(node) {
+                // The name of an unnamed bit-field.
+                (start, end) if start == end => Declarator::Abstract,
+                range => Declarator::Name(self.name(node), range),
+            },
+            "pointer_declarator" | "abstract_pointer_declarator" => Declarator::Pointer(inner(self)?),
+            "array_declarator" | "abstract_array_declarator" => {
+                let size = self.field(node, "size").filter(|size| size.is_named());
+                let size = size.map(|size| self.expr(size)).transpose()?;
+                Declarator::Array(inner(self)?, size)
+            }
+            "function_declarator" | "abstract_function_declarator" => {
+                let mut params = Vec::new();
+                let mut variadic = false;
+                for param in children(self.required(node, "parameters")?) {
+                    match self.kind(param) {
+                        "variadic_parameter" => variadic = true,
+                        "parameter_declaration" => {
+                            let (_, spec) = self.specifiers(param)?;
+                            let declarator = match self.field(param, "declarator") {
+                                Some(declarator) => self.declarator(declarator)?,
+                                None => Declarator::Abstract,
+                            };
+                            params.push(Param { spec, declarator });
+                        }
+                        "identifier" => params.push(self.old_style_param(param)?),
+                        _ => return self.refuse(param, "a parameter without a type"),
+                    }
+                }
+                Declarator::Function(inner(self)?, params, variadic)
+            }
+            "parenthesized_declarator" | "abstract_parenthesized_declarator" => match children(node).last() {
+                Some(inner) => self.declarator(*inner)?,
+                None => return self.refuse(node, "empty parentheses"),
+            },
+            _ => return self.refuse(node, "an unexpected declarator"),
+        })
+    }
+
+    pub(super) fn type_name(&mut self, node: Node<'_>) -> Result<TypeName<'a>, Refusal> {
+        let spec = self.type_spec(self.required(node, "type")?)?;
+        let declarator = match self.field(node, "declarator") {
+            Some(declarator) => self.declarator(declarator)?,
+            None => Declarator::Abstract,
+        };
+        Ok(TypeName { spec, declarator, range: self.range(node) })
+    }
+
+    pub(super) fn initializer(&mut self, node: Node<'_>) -> Result<ExprRef, Refusal> {
+        if self.kind(node) != "initializer_list" {
+            return self.expr(node);
+        }
+        let mut items = Vec::new();
+        for child in children(node) {
+            if self.kind(child) == "initializer_pair" {
+                let mut path = Vec::new();
+                let mut cursor = child.walk();
+                let designators: Vec<Node<'_>> = child.children_by_field_name("designator", &mut cursor).collect();
+                for designator in designators {
+                    path.push(self.designator(designator)?);
+                }
+                let value = self.initializer(self.required(child, "value")?)?;
+                items.push(InitItem { path, value });
+            } else {
+                items.push(InitItem { path: Vec::new(), value: self.initializer(child)? });
+            }
+        }
+        let range = self.range(node);
+        Ok(self.push_expr(Expr::Init(items), range))
+    }
+
+    fn designator(&mut self, node: Node<'_>) -> Result<Designator<'a>, Refusal> {
+        Ok(match (self.kind(node), node.named_child(0)) {
+            ("field_designator", Some(name)) => Designator::Field(self.name(name)),
+            ("subscript_designator", Some(index)) => Designator::Index(self.expr(index)?, None),
+            ("subscript_range_designator", _) => {
+                let start = self.expr(self.required(node, "start")?)?;
+                Designator::Index(start, Some(self.expr(self.required(node, "end")?)?))
+            }
+            // GNU's old `field: value`.
+            ("field_identifier", _) => Designator::Field(self.name(node)),
+            _ => return self.refuse(node, "an unexpected designator"),
+        })
+    }
+
+    /// The path of an `offsetof`, which arrives as a member, in source order.
+    pub(super) fn offset_path(&mut self, node: Node<'_>, path: &mut Vec<Designator<'a>>) -> Result<(), Refusal> {
+        match self.kind(node) {
+            "field_identifier" | "identifier" => path.push(Designator::Field(self.name(node))),
+            "field_expression" => {
+                self.offset_path(self.required(node, "argument")?, path)?;
+                path.push(Designator::Field(self.name(self.required(node, "field")?)));
+            }
+            "subscript_expression" => {
+                self.offset_path(self.required(node, "argument")?, path)?;
+                let index = self.expr(self.required(node, "index")?)?;
+                path.push(Designator::Index(index, None));
+            }
+            _ => return self.refuse(node, "an unexpected member"),
+        }
+        Ok(())
+    }
+}
+
+/// What is left of a type when an attribute changes it: records keep their fields without a layout.
+fn layout_changed(spec: TypeSpec<'_>) -> TypeSpec<'_> {
+    match spec {
+        TypeSpec::Record { union, tag, fields: Some(mut fields), pack } => {
+            for field in &mut fields {
+                field.plain = false;
+            }
+            TypeSpec::Record { union, tag, fields: Some(fields), pack }
+        }
+        _ => TypeSpec::Unknown("type with an attribute that changes it"),
+    }
+}
