@@ -13,3 +13,4 @@ mod playback;
 
 pub use execution::{Execution, Options, Statistics};
 pub use exhaustive::{Exhaustive, Ranges};
+pub use playback::counterexample;

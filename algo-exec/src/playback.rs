@@ -14,7 +14,7 @@ const MAX_STEPS: usize = 100_000;
 const SLICE: u64 = 1 << 16;
 
 /// The run with the given inputs, if it leads to the target. Where the record has no input the run takes 0.
-pub(crate) fn counterexample(
+pub fn counterexample(
     cx: &Cx,
     program: &Program,
     target: NodeId,

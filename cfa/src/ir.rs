@@ -230,6 +230,10 @@ pub struct Region {
     pub width: Option<u32>,
     /// Whether all its objects begin as zeros (static storage, `calloc`), so that it is all zero before the first store.
     pub zeroed: bool,
+    /// The addresses of the objects with fixed addresses that may lie in it, also partly.
+    pub objects: Vec<u64>,
+    /// Whether objects that are made while the program runs may lie in it, or anything else.
+    pub others: bool,
 }
 
 /// An object in memory with a fixed address.

@@ -31,6 +31,7 @@ mod program;
 pub mod property;
 mod relevance;
 mod repair;
+pub mod sites;
 mod syntax;
 mod text;
 mod types;
@@ -48,6 +49,9 @@ pub use location::Location;
 pub use loops::{Loop, Loops};
 pub use program::{Options, Program, Source, UndefinedFunctions};
 pub use property::{Property, PropertyError};
+pub use sites::{
+    FileFunction, FileVariable, LoopSite, LoopSites, LoopSyntax, Part, ScalarType, SiteKind, Visible, VisibleStorage,
+};
 pub use types::MachineModel;
 
 /// Whether a function without a body is known to change nothing that a program can see: one that prints, for instance.

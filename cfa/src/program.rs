@@ -10,6 +10,7 @@ use crate::ir::{Edge, Function, Node, Object, Region, Span, Var};
 use crate::location::{LineTable, Location};
 use crate::loops::Loops;
 use crate::names::{Declaration, LoopStatement};
+use crate::sites::LoopSites;
 use crate::types::MachineModel;
 
 /// A source file.
@@ -45,6 +46,8 @@ pub struct Options {
     pub undefined_functions: UndefinedFunctions,
     /// Whether line markers say where the text comes from, as in the output of a preprocessor.
     pub line_markers: bool,
+    /// Whether [`Program::loop_sites`] is filled.
+    pub loop_sites: bool,
 }
 
 impl Default for Options {
@@ -54,6 +57,7 @@ impl Default for Options {
             entry: "main".to_owned(),
             undefined_functions: UndefinedFunctions::default(),
             line_markers: false,
+            loop_sites: false,
         }
     }
 }
@@ -63,8 +67,12 @@ impl Default for Options {
 pub struct Program {
     /// The sizes of the basic types.
     pub machine: MachineModel,
-    /// The source files.
+    /// How the program was read.
+    pub options: Options,
+    /// The source files; the last ones may be definitions of library functions.
     pub sources: Vec<Source>,
+    /// How many source files the user gave.
+    pub user_sources: usize,
     /// Where the lines of the sources start.
     pub(crate) lines: Vec<LineTable>,
     /// All variables.
@@ -92,6 +100,8 @@ pub struct Program {
     pub calls: Vec<(Arc<str>, NodeId, Span)>,
     /// All reachable labels.
     pub labels: Vec<(Arc<str>, NodeId)>,
+    /// The loop statements as they stand in the text; only if [`Options::loop_sites`] asks for them.
+    pub loop_sites: LoopSites,
     /// What the automaton takes for granted about the program beyond the C standard.
     pub assumptions: Vec<String>,
     /// The called functions without a body of which is assumed that they return any value and change nothing, in the order

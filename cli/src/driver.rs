@@ -144,7 +144,7 @@ fn configuration(args: &Args) -> Result<Config, String> {
     Ok(config)
 }
 
-fn input(args: &Args, config: &Config) -> Result<Input, String> {
+pub(crate) fn input(args: &Args, config: &Config) -> Result<Input, String> {
     let mut sources = Vec::new();
     let mut line_markers = false;
     for path in &args.programs {
@@ -182,7 +182,7 @@ fn input(args: &Args, config: &Config) -> Result<Input, String> {
     })
 }
 
-fn read(path: &Path) -> Result<String, String> {
+pub(crate) fn read(path: &Path) -> Result<String, String> {
     let bytes = fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(text),

@@ -4,11 +4,13 @@
 //! program's text to the verdict, [`driver`] is the process around it.
 
 pub mod args;
+mod carry_over;
 pub mod confirm;
 pub mod driver;
 pub mod features;
 pub mod limits;
 pub mod options;
+pub mod patching;
 pub mod plan;
 pub mod portfolio;
 pub mod preprocess;

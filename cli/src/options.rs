@@ -337,6 +337,14 @@ options! {
     "analysis.traversal.useReversePostorder" use_rpo: bool = true;
     /// Whether states with a deeper call stack are explored first; belongs to the reverse post-order.
     "analysis.traversal.useCallstack" use_callstack: bool = true;
+    /// Whether loops are abstracted: the analysis runs on the program with loop abstractions and takes them back where they
+    /// are too coarse.
+    "loopabs.enabled" loop_abstraction: bool = false;
+    /// The strategies of loop abstraction that may be used, separated by commas: h (havoc), n (naive), c (constant
+    /// extrapolation), o (output abstraction).
+    "loopabs.strategies" loop_strategies: String = "h,n,c,o".to_string();
+    /// Which strategies are more precise than others; the most abstract ones are tried first.
+    "loopabs.order" loop_order: String = "b<o<c<n<h".to_string();
     /// Execution: whether a program that asks for inputs is run with chosen ones. Otherwise only programs without inputs
     /// are decided.
     "execution.random.enabled" execution_random: bool = true;

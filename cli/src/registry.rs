@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From a configuration to an analysis: the one place where domains, refiners and algorithms meet.
 
+mod abstraction;
 mod bmc;
 mod cegar;
 mod data;
@@ -8,6 +9,7 @@ mod evidence;
 mod execution;
 mod exhaustive;
 mod kind;
+mod strategies;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,12 +22,14 @@ use cpa_predicate::{Computation, Encoding, Manager, Representation, Settings};
 use crate::options::{Algorithm, BddChoice, ComputationChoice, Config, Domains, EncodingChoice, FormulaChoice};
 use cpa_predicate::region::Library;
 
+pub use abstraction::LoopAbstraction;
 pub use bmc::BmcAnalysis;
 pub use cegar::CegarAnalysis;
 pub use data::DataAnalysis;
 pub use execution::ExecutionAnalysis;
 pub use exhaustive::ExhaustiveAnalysis;
 pub use kind::KInductionAnalysis;
+pub use strategies::Strategies;
 
 /// A configured analysis of one program, whatever its algorithm is.
 pub trait Analysis {
@@ -51,6 +55,9 @@ pub fn analysis(
     targets: BTreeSet<NodeId>,
     config: &Config,
 ) -> Result<Box<dyn Analysis>, String> {
+    if config.loop_abstraction {
+        return Ok(Box::new(LoopAbstraction::new(program, targets, config)?));
+    }
     Ok(match config.algorithm {
         Algorithm::Cegar if config.domains == Domains::Predicate => {
             Box::new(CegarAnalysis::new(program, targets, config)?)

@@ -72,6 +72,7 @@ fn load(input: &Input) -> Result<Program, RunError> {
         entry: input.entry.clone(),
         undefined_functions: input.undefined_functions,
         line_markers: input.line_markers,
+        loop_sites: false,
     };
     cfa::load(&sources, &options).map_err(|error| RunError::Input(format!("Parsing failed: {error}")))
 }

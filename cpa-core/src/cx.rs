@@ -4,6 +4,7 @@
 //! This crate reads no clock and no memory counter; the binaries bring a [`Budget`] that does.
 
 use std::fmt;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -101,11 +102,33 @@ pub enum Progress {
     },
 }
 
+/// A part of a budget.
+struct Share {
+    budget: Rc<dyn Budget>,
+    end: Duration,
+}
+
+impl Budget for Share {
+    fn check(&self) -> Result<(), Stop> {
+        self.budget.check()?;
+        if self.budget.elapsed() >= self.end { Err(Stop::Timeout) } else { Ok(()) }
+    }
+
+    fn remaining(&self) -> Option<Duration> {
+        let share = self.end.saturating_sub(self.budget.elapsed());
+        Some(self.budget.remaining().map_or(share, |left| left.min(share)))
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.budget.elapsed()
+    }
+}
+
 type Listener = Box<dyn FnMut(&Progress)>;
 
 /// The context of a run.
 pub struct Cx {
-    budget: Box<dyn Budget>,
+    budget: Rc<dyn Budget>,
     cancel: CancelToken,
     listener: Option<Listener>,
 }
@@ -113,7 +136,14 @@ pub struct Cx {
 impl Cx {
     /// A context with the given limits.
     pub fn new(budget: Box<dyn Budget>, cancel: CancelToken) -> Self {
-        Self { budget, cancel, listener: None }
+        Self { budget: Rc::from(budget), cancel, listener: None }
+    }
+
+    /// A context that shares budget and cancellation with this one and ends after the given time at the latest.
+    pub fn share(&self, time: Duration) -> Self {
+        let end = self.elapsed() + time;
+        let share = Share { budget: Rc::clone(&self.budget), end };
+        Self { budget: Rc::new(share), cancel: self.cancel.clone(), listener: None }
     }
 
     /// A context without limits.

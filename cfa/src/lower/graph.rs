@@ -6,6 +6,7 @@
 use crate::ids::{EdgeId, FuncId, NodeId};
 use crate::ir::{Edge, Function, Node, Op, Span};
 use crate::loops::reverse_postorder;
+use rustc_hash::FxHashMap;
 
 #[derive(Default)]
 pub(super) struct RawGraph {
@@ -19,6 +20,8 @@ pub(super) struct Finished {
     pub(super) edges: Vec<Edge>,
     /// Where the raw nodes are now; none for those that are not reachable.
     pub(super) map: Vec<Option<NodeId>>,
+    /// Where the raw edges are now; those that went away are missing.
+    pub(super) edge_map: FxHashMap<usize, EdgeId>,
 }
 
 impl RawGraph {
@@ -98,6 +101,7 @@ impl RawGraph {
             body.exit = new_of_class[exit].expect("exits are kept");
         }
         let mut edges: Vec<Edge> = Vec::with_capacity(live.len());
+        let mut edge_map = FxHashMap::default();
         let mut class_of_new = vec![0usize; nodes.len()];
         for (class, new) in new_of_class.iter().enumerate() {
             if let Some(new) = new {
@@ -108,6 +112,7 @@ impl RawGraph {
             for at in out.of(*class) {
                 let at = *at as usize;
                 let id = EdgeId::new(edges.len());
+                edge_map.insert(at, id);
                 let (src, dst) = (NodeId::new(node), new_of_class[ends[at].1].expect("successors are reachable"));
                 nodes[node].leaving.push(id);
                 nodes[dst.index()].entering.push(id);
@@ -116,7 +121,7 @@ impl RawGraph {
             }
         }
         let map = (0..count).map(|node| new_of_class[classes.find(node)].filter(|_| reached[node])).collect();
-        Finished { nodes, edges, map }
+        Finished { nodes, edges, map, edge_map }
     }
 
     /// Unites the ends of skips. A node that must stay keeps its identity: it is only united with a successor that has no

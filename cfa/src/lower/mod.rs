@@ -19,6 +19,7 @@ mod ops;
 mod place;
 mod regions;
 mod scope;
+mod sites;
 mod start;
 mod stmt;
 mod survey;
@@ -253,6 +254,7 @@ struct Lower<'a> {
     library: usize,
     undefined_functions: UndefinedFunctions,
     line_markers: bool,
+    sites: sites::Sites,
     /// Functions without body whose calls have been given a meaning.
     undefined: BTreeSet<String>,
     declarations: Vec<Declaration>,
@@ -301,49 +303,50 @@ pub(crate) fn lower<'a>(
         library,
         undefined_functions: options.undefined_functions,
         line_markers: options.line_markers,
+        sites: sites::Sites::new(options.loop_sites),
         undefined: BTreeSet::new(),
         declarations: Vec::new(),
         loop_statements: Vec::new(),
         wide_fields: false,
     };
-    lower.program(&options.entry)
+    lower.program(options)
 }
 
 impl<'a> Lower<'a> {
-    fn program(mut self, entry: &str) -> Result<Program, LoadError> {
-        let refuse = |lower: &Self, refusal: Refusal| lower.refusal(refusal);
+    fn program(mut self, options: &Options) -> Result<Program, LoadError> {
         let mut pending = Vec::new();
         let mut file_scopes = Vec::new();
         for file in 0..self.asts.len() {
             self.file = file;
             self.scopes = vec![Scope::of((0, u32::MAX))];
-            let found = self.collect().map_err(|refusal| refuse(&self, refusal))?;
+            let found = self.collect().map_err(|refusal| self.refusal(refusal))?;
             pending.extend(found);
+            self.record_file();
             file_scopes.push(std::mem::take(&mut self.scopes));
         }
         let main = self
             .funcs
             .iter()
-            .position(|f| &*f.name == entry && f.body.is_some())
+            .position(|f| *f.name == *options.entry && f.body.is_some())
             .map(FuncId::new)
-            .ok_or_else(|| LoadError::NoEntry(entry.to_owned()))?;
+            .ok_or_else(|| LoadError::NoEntry(options.entry.clone()))?;
         for function in &pending {
             self.file = function.file;
             self.scopes = std::mem::take(&mut file_scopes[function.file]);
-            self.function(function, function.func == main).map_err(|refusal| refuse(&self, refusal))?;
+            self.function(function, function.func == main).map_err(|refusal| self.refusal(refusal))?;
             file_scopes[function.file] = std::mem::take(&mut self.scopes);
         }
         let start = self.initialisation(main);
-        Ok(self.finish(start, main))
+        Ok(self.finish(start, main, options))
     }
 
     fn refusal(&self, (at, construct, advice): Refusal) -> LoadError {
         syntax_error(&self.sources[self.file], self.line_markers, at, construct, advice)
     }
 
-    fn finish(mut self, start: NodeId, main: FuncId) -> Program {
+    fn finish(mut self, start: NodeId, main: FuncId, options: &Options) -> Program {
         let regions = self.divide_memory(start, main);
-        let Lower { machine, sources, exprs, vars, mut funcs, graph, calls, labels, mut assumptions, .. } = self;
+        let Lower { machine, sources, exprs, vars, mut funcs, graph, calls, labels, mut assumptions, sites, .. } = self;
         let lines: Vec<LineTable> =
             sources.iter().map(|source| LineTable::new(&source.text, self.line_markers)).collect();
         if let Some(span) = self.evaluation_order {
@@ -361,7 +364,9 @@ impl<'a> Lower<'a> {
         let loop_statements = self.loop_statements.into_iter().filter_map(statement).collect();
         let mut program = Program {
             machine,
+            options: options.clone(),
             sources: sources.to_vec(),
+            user_sources: self.library,
             lines,
             vars,
             objects: self.memory.objects,
@@ -375,6 +380,7 @@ impl<'a> Lower<'a> {
             loops: Loops::default(),
             calls,
             labels,
+            loop_sites: sites.finish(&finished.map, &finished.edge_map),
             assumptions,
             undefined: self.undefined.into_iter().map(Arc::from).collect(),
             declarations: self.declarations,

@@ -60,6 +60,7 @@ impl Lower<'_> {
                 *region = *next;
             }
             before = self.graph.edges.len();
+            self.sites.continued(at, before);
             self.graph.edge(middle, end, op, span);
         }
     }

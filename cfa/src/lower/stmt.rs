@@ -6,9 +6,11 @@ use crate::ids::NodeId;
 use crate::ir::{CmpOp, ExprKind, HavocOrigin, Op};
 use crate::names::{LoopKind, LoopStatement};
 use crate::prepass::Refusal;
+use crate::sites::SiteKind;
 use crate::types::Type;
 
 use super::place::Place;
+use super::sites::Header;
 use super::{Label, Lower, Scope, Switch, Val};
 
 impl<'a> Lower<'a> {
@@ -39,19 +41,25 @@ impl<'a> Lower<'a> {
                 let (head, start, after) = (self.fresh(), self.fresh(), self.fresh());
                 self.flow_to(head, range);
                 self.loop_statement(LoopKind::Before, *body, range);
+                let (kind, body) = (SiteKind::While, *body);
+                self.begin_site(&Header { kind, range, init: None, cond: Some(*cond), step: None, body }, head);
                 self.branch(*cond, start, after);
                 self.cur = start;
-                self.body(*body, after, head)?;
+                self.body(body, after, head)?;
                 self.edge(self.cur, head, Op::Skip, range);
+                self.end_site();
                 self.cur = after;
             }
             Stmt::DoWhile(body, cond) => {
                 let (head, test, after) = (self.fresh(), self.fresh(), self.fresh());
                 self.flow_to(head, range);
                 self.loop_statement(LoopKind::Behind, *body, range);
-                self.body(*body, after, test)?;
+                let (kind, body) = (SiteKind::DoWhile, *body);
+                self.begin_site(&Header { kind, range, init: None, cond: Some(*cond), step: None, body }, head);
+                self.body(body, after, test)?;
                 self.flow_to(test, range);
                 self.branch(*cond, head, after);
+                self.end_site();
                 self.cur = after;
             }
             Stmt::For { init, cond, step, body } => self.for_loop(*init, *cond, *step, *body, range)?,
@@ -150,6 +158,7 @@ impl<'a> Lower<'a> {
         let (head, start, next, after) = (self.fresh(), self.fresh(), self.fresh(), self.fresh());
         self.flow_to(head, range);
         self.loop_statement(LoopKind::Before, body, range);
+        self.begin_site(&Header { kind: SiteKind::For, range, init, cond, step, body }, head);
         match cond {
             Some(cond) => self.branch(cond, start, after),
             None => self.edge(self.cur, start, Op::Skip, range),
@@ -161,6 +170,7 @@ impl<'a> Lower<'a> {
             self.discard(step);
         }
         self.edge(self.cur, head, Op::Skip, range);
+        self.end_site();
         self.cur = after;
         self.scopes.pop();
         self.cx.alive = alive;

@@ -6,7 +6,7 @@
 mod congruence;
 mod points_to;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashSet;
 
@@ -52,7 +52,7 @@ pub(crate) fn divide(input: &Input<'_>) -> Regions {
     let mut found = PointsTo::new(parts, &edges);
     // The first region takes what belongs to no class: accesses that no defined execution makes, and dead code.
     let mut result = Regions {
-        regions: vec![Region { width: None, zeroed: false }],
+        regions: vec![Region { width: None, zeroed: false, objects: Vec::new(), others: true }],
         of_edges: BTreeMap::new(),
         of_objects: vec![RegionId::new(0); input.objects.len()],
     };
@@ -60,6 +60,11 @@ pub(crate) fn divide(input: &Input<'_>) -> Regions {
         return result.undivided(input);
     }
     let zeroed = zeroed_classes(input, &edges, &mut found);
+    let mut objects: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
+    for (at, object) in input.objects.iter().enumerate() {
+        objects.entry(found.find(at)).or_default().push(object.addr);
+    }
+    let made: BTreeSet<usize> = edges.iter().filter_map(|(at, _)| found.made_by(*at)).collect();
     let mut of_fields: BTreeMap<(usize, i64), (RegionId, bool)> = BTreeMap::new();
     let mut of_classes: BTreeMap<usize, Vec<(RegionId, bool)>> = BTreeMap::new();
     let mut roots: Vec<usize> = (0..input.objects.len()).map(|at| found.find(at)).collect();
@@ -79,7 +84,12 @@ pub(crate) fn divide(input: &Input<'_>) -> Regions {
                 && i64::try_from(class.stride).is_ok_and(|stride| stride % bytes == 0);
             let width = (field.uniform && aligned).then_some((bytes * 8) as u32);
             let id = RegionId::new(result.regions.len());
-            result.regions.push(Region { width, zeroed: zeroed.contains(&root) });
+            result.regions.push(Region {
+                width,
+                zeroed: zeroed.contains(&root),
+                objects: objects.get(&root).cloned().unwrap_or_default(),
+                others: made.contains(&root),
+            });
             of_fields.insert((root, field.start), (id, field.loaded));
             ids.push((id, field.loaded));
         }
@@ -159,6 +169,7 @@ impl Regions {
 
     /// One region for everything.
     fn undivided(mut self, input: &Input<'_>) -> Self {
+        self.regions[0].objects = input.objects.iter().map(|object| object.addr).collect();
         for (at, edge) in input.edges.iter().enumerate() {
             if matches!(edge.op, Op::Load { .. } | Op::Store { .. } | Op::Alloc { .. } | Op::Zero { .. }) {
                 self.of_edges.insert(at, vec![RegionId::new(0)]);

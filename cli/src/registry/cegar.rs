@@ -11,14 +11,16 @@ use algo_cegar::Cegar;
 use cfa::Program;
 use cfa::ids::NodeId;
 use cpa_core::waitlist::{Bfs, Dfs, ReversePostOrder, Waitlist};
-use cpa_core::{Arg, CallstackCpa, Composite, Cx, Exploration, Handle, Invariants, LocationCpa, Outcome, Remerge};
+use cpa_core::{
+    Arg, CallstackCpa, Composite, Cx, Exploration, Handle, Invariants, LocationCpa, Outcome, Refiner, Remerge,
+};
 use cpa_predicate::{
     BlockOperator, BlockOptions, ImpactCovering, Manager, PredicateCpa, PredicateOptions, PredicateRefiner,
     RefinerOptions, Scope, Sharing, Strategy,
 };
 use smt::itp::{EngineKind, Portfolio, PortfolioConfig};
 
-use super::{Analysis, evidence, manager};
+use super::{Analysis, Strategies, evidence, manager};
 use crate::options::{Config, ForcedCoverings, PredicateMerge, PredicateSharing, StrategyChoice, Traversal};
 
 /// A predicate analysis with its refinement loop.
@@ -33,6 +35,16 @@ pub struct CegarAnalysis {
 impl CegarAnalysis {
     /// An analysis that looks for the targets; fails with a message when options do not fit.
     pub fn new(program: Arc<Program>, targets: BTreeSet<NodeId>, config: &Config) -> Result<Self, String> {
+        Self::with_strategies(program, targets, config, None)
+    }
+
+    /// The same beside loop abstraction, if there are strategies: the program is their augmented automaton.
+    pub fn with_strategies(
+        program: Arc<Program>,
+        targets: BTreeSet<NodeId>,
+        config: &Config,
+        strategies: Option<&Strategies>,
+    ) -> Result<Self, String> {
         let mut notes = Vec::new();
         let manager = manager(&program, config, &mut notes)?;
         let manager = Rc::new(RefCell::new(manager));
@@ -41,6 +53,7 @@ impl CegarAnalysis {
         let portfolio = Rc::new(RefCell::new(Portfolio::new(settings)));
         let mut composite = Composite::new(Arc::clone(&program));
         composite.add(LocationCpa::new(Arc::clone(&program), targets).towards_targets());
+        let handle = strategies.map(|strategies| strategies.add(&mut composite));
         composite.add(CallstackCpa::new(Arc::clone(&program)));
         let predicate = composite.add(predicate_cpa(&program, &manager, config));
         let refiner = PredicateRefiner::new(
@@ -51,7 +64,11 @@ impl CegarAnalysis {
             refiner_options(config),
         );
         let exploration = Exploration::new(waitlist(config), Remerge::Prune);
-        let mut cegar = Cegar::new(composite, exploration, Box::new(refiner));
+        let mut refiner: Box<dyn Refiner> = Box::new(refiner);
+        if let (Some(strategies), Some(handle)) = (strategies, handle) {
+            refiner = strategies.refiner(&composite, handle, refiner);
+        }
+        let mut cegar = Cegar::new(composite, exploration, refiner);
         if config.forced_covering == ForcedCoverings::Impact {
             let covering = ImpactCovering::new(Rc::clone(&manager), predicate, Rc::clone(&portfolio));
             cegar = cegar.with_forced_covering(Box::new(covering));

@@ -11,7 +11,7 @@ use cfa::ids::NodeId;
 use cfa::{Program, VarId};
 use cpa_core::{
     Arg, ArgId, CallstackCpa, ComponentPrecision, Composite, Cx, Exploration, Handle, Invariants, LocationCpa, Outcome,
-    Remerge,
+    Refiner, Remerge,
 };
 use cpa_octagon::{OctagonCpa, OctagonOptions, OctagonRefiner, Transfer};
 use cpa_predicate::{Manager, PathCheck, PredicateCpa, PredicateRefiner};
@@ -22,7 +22,7 @@ use cpa_value::{
 use smt::itp::{Portfolio, PortfolioConfig};
 
 use super::cegar::{engines, explored, predicate_cpa, refiner_options, waitlist};
-use super::{Analysis, evidence, manager};
+use super::{Analysis, Strategies, evidence, manager};
 use crate::options::{
     Algorithm, Config, Domains, InitialPrecision, MergeType, OctagonMerge, PrecisionSharing, PrefixPreference,
 };
@@ -43,6 +43,16 @@ pub struct DataAnalysis {
 impl DataAnalysis {
     /// An analysis that looks for the targets; fails with a message when options do not fit.
     pub fn new(program: Arc<Program>, targets: BTreeSet<NodeId>, config: &Config) -> Result<Self, String> {
+        Self::with_strategies(program, targets, config, None)
+    }
+
+    /// The same beside loop abstraction, if there are strategies: the program is their augmented automaton.
+    pub fn with_strategies(
+        program: Arc<Program>,
+        targets: BTreeSet<NodeId>,
+        config: &Config,
+        strategies: Option<&Strategies>,
+    ) -> Result<Self, String> {
         if config.domains == Domains::Predicate {
             return Err("analysis.algorithm=CPA: predicates need refinement".to_string());
         }
@@ -50,10 +60,17 @@ impl DataAnalysis {
         let manager = Rc::new(RefCell::new(manager(&program, config, &mut notes)?));
         let mut composite = Composite::new(Arc::clone(&program));
         composite.add(LocationCpa::new(Arc::clone(&program), targets).towards_targets());
+        let handle = strategies.map(|strategies| strategies.add(&mut composite));
         composite.add(CallstackCpa::new(Arc::clone(&program)));
+        let chained = |composite: &Composite, refiner: Chain| -> Box<dyn Refiner> {
+            match (strategies, handle) {
+                (Some(strategies), Some(handle)) => strategies.refiner(composite, handle, Box::new(refiner)),
+                _ => Box::new(refiner),
+            }
+        };
 
         if config.domains == Domains::Octagon {
-            return Ok(Self::octagons(composite, program, manager, config, notes));
+            return Ok(Self::octagons(composite, program, manager, config, notes, chained));
         }
         let machine = Rc::new(Machine::new(Arc::clone(&program)));
         let merge = match config.value_merge {
@@ -90,7 +107,8 @@ impl DataAnalysis {
         }
         let remerge = if config.value_merge == MergeType::Sep { Remerge::Prune } else { Remerge::Keep };
         let exploration = Exploration::new(waitlist(config), remerge);
-        let cegar = Cegar::new(composite, exploration, Box::new(chain));
+        let chained = chained(&composite, chain);
+        let cegar = Cegar::new(composite, exploration, chained);
         let refiner = Some(statistics);
         Ok(Self { cegar, refiner, program, value: Some(value), predicate: predicates, octagon: None, notes })
     }
@@ -102,6 +120,7 @@ impl DataAnalysis {
         manager: Rc<RefCell<Manager>>,
         config: &Config,
         notes: Vec<String>,
+        chained: impl FnOnce(&Composite, Chain) -> Box<dyn Refiner>,
     ) -> Self {
         let transfer = Rc::new(Transfer::new(Arc::clone(&program)));
         let refineable = config.octagon_precision == InitialPrecision::Empty;
@@ -124,7 +143,8 @@ impl DataAnalysis {
         let chain = chain.then(Box::new(PathCheck::new(Arc::clone(&program), manager)));
         let remerge = if config.octagon_merge == OctagonMerge::Sep { Remerge::Prune } else { Remerge::Keep };
         let exploration = Exploration::new(waitlist(config), remerge);
-        let cegar = Cegar::new(composite, exploration, Box::new(chain));
+        let chained = chained(&composite, chain);
+        let cegar = Cegar::new(composite, exploration, chained);
         let octagon = Some(octagon);
         Self { cegar, refiner: statistics, program, value: None, predicate: None, octagon, notes }
     }

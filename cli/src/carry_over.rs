@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//! From a run of a program with loop abstractions to a run of the program itself: it is executed with the same inputs.
+//!
+//! Inputs go by the functions that are asked and by the names of variables without initialiser, each in their order; what
+//! was never asked is 0. Only if the execution reaches a target there is a run, so a wrong guess costs nothing but the run.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
+
+use algo_cegar::replay;
+use cfa::machine::{Asked, Code, End, Inputs, Machine, Setup, Storage};
+use cfa::{EdgeId, HavocOrigin, IntTy, NodeId, Op, Program};
+use cpa_core::{Counterexample, Cx, Stop};
+
+/// Memory that the execution may use.
+const MAX_BYTES: usize = 1 << 30;
+/// Jumps backwards and calls between two looks at the budget.
+const SLICE: u64 = 1 << 16;
+/// Slices after which the execution is given up: about a second.
+const SLICES: u64 = 1 << 10;
+
+/// The run of `original` with the inputs of a run of `abstracted`, if it reaches a target. Edges that `ignored` names ask
+/// for what the original program does not ask for.
+pub(crate) fn run_of(
+    cx: &Cx,
+    abstracted: &Program,
+    original: &Program,
+    targets: &BTreeSet<NodeId>,
+    run: &Counterexample,
+    ignored: impl Fn(EdgeId) -> bool,
+) -> Result<Option<Counterexample>, Stop> {
+    let mut tape = Tape { program: original, values: BTreeMap::new(), memory: BTreeMap::new(), asked: Vec::new() };
+    let listed = run.inputs.iter().map(|(step, value)| (run.steps[*step].edge(), *value));
+    let rest = run.rest.iter().flat_map(|rest| rest.inputs.iter().copied());
+    for (edge, value) in listed.chain(rest).filter(|(edge, _)| !ignored(*edge)) {
+        if let Some(source) = source(abstracted, edge) {
+            tape.values.entry(source).or_default().push_back(value);
+        }
+    }
+    for (addr, byte) in &run.memory {
+        if let Some(addr) = moved(abstracted, original, *addr) {
+            tape.memory.insert(addr, *byte);
+        }
+    }
+    let memory = tape.memory.clone();
+    let setup = Setup { targets, storage: Storage::Inputs, steps: false, coverage: false };
+    let Ok(code) = Code::new(original, &setup) else { return Ok(None) };
+    let mut machine = Machine::new(Rc::new(code), MAX_BYTES);
+    let mut end = None;
+    for _ in 0..SLICES {
+        cx.check()?;
+        end = machine.run(&mut tape, SLICE);
+        if end.is_some() {
+            break;
+        }
+    }
+    let Some(End::Target(target)) = end else { return Ok(None) };
+    let found = algo_exec::counterexample(cx, original, target, &tape.asked, memory, MAX_BYTES)?;
+    Ok(found.filter(|run| replay(original, run, target).is_ok()))
+}
+
+/// What an input comes from: a function, or a variable without initialiser.
+fn source(program: &Program, edge: EdgeId) -> Option<(bool, String)> {
+    match &program.edge(edge).op {
+        Op::Havoc { origin: HavocOrigin::Nondet { function }, .. } => Some((true, function.to_string())),
+        Op::Havoc { var, origin: HavocOrigin::Uninitialised } => Some((false, plain(&program.var(*var).name))),
+        _ => None,
+    }
+}
+
+/// A unique name without its number.
+fn plain(name: &str) -> String {
+    name.split('#').next().unwrap_or("").to_owned()
+}
+
+/// Where a byte of an object with a fixed address lies in the other program.
+fn moved(from: &Program, to: &Program, addr: u64) -> Option<u64> {
+    let object = from.objects.iter().find(|object| (object.addr..object.addr + object.size).contains(&addr))?;
+    let there = to.objects.iter().find(|other| other.name == object.name && other.size == object.size)?;
+    Some(there.addr + (addr - object.addr))
+}
+
+struct Tape<'a> {
+    program: &'a Program,
+    values: BTreeMap<(bool, String), VecDeque<i128>>,
+    memory: BTreeMap<u64, u8>,
+    /// The inputs in the order in which they were asked for.
+    asked: Vec<(EdgeId, i128)>,
+}
+
+impl Inputs for Tape<'_> {
+    fn value(&mut self, asked: Asked, ty: IntTy) -> Option<i128> {
+        let queue = source(self.program, asked.edge).and_then(|source| self.values.get_mut(&source));
+        let value = ty.wrap(queue.and_then(VecDeque::pop_front).unwrap_or(0));
+        self.asked.push((asked.edge, value));
+        Some(value)
+    }
+
+    fn byte(&mut self, _asked: Asked, addr: u64) -> Option<u8> {
+        Some(self.memory.get(&addr).copied().unwrap_or(0))
+    }
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What strategies make of loops, and when they do not apply.
+
+use std::collections::BTreeSet;
+
+use cfa::{Options, Program, Property, Source};
+use expect_test::{Expect, expect};
+use loopabs::{Fidelity, Loops, Strategy};
+
+const HEADER: &str = "extern void abort(void);
+extern void reach_error(void);
+extern int __VERIFIER_nondet_int(void);
+extern unsigned int __VERIFIER_nondet_uint(void);
+extern unsigned long long __VERIFIER_nondet_ulonglong(void);
+";
+
+fn load(text: &str) -> Program {
+    let source = Source { name: "t.c".into(), text: text.into() };
+    cfa::load(&[source], &Options { loop_sites: true, ..Options::default() }).unwrap()
+}
+
+fn loops(program: &Program) -> Loops {
+    Loops::new(program, &program.targets(&Property::default_errors()))
+}
+
+/// The reasons why strategies do not apply to the loop with the given number.
+fn report(body: &str, site: usize) -> String {
+    let program = load(&format!("{HEADER}{body}"));
+    let report = &loops(&program).reports(&program)[site];
+    report.to_string().split_once(" strategies: ").unwrap().1.to_owned()
+}
+
+/// The program with a strategy for the first loop.
+fn printed(text: &str, strategy: Strategy, expected: &Expect) {
+    let program = load(text);
+    let rendered = loops(&program).render(&program, 0, |site| if site == 0 { strategy } else { Strategy::Base });
+    expected.assert_eq(&rendered.text);
+    load(&rendered.text);
+}
+
+/// Figure 1a.
+const FIGURE_1: &str = "int main(void) {
+  unsigned int x = 0x0ffffff0;
+  while (x > 0) {
+    x -= 2;
+  }
+  return 0;
+}
+";
+
+#[test]
+fn figure_1b_havoc() {
+    printed(
+        FIGURE_1,
+        Strategy::Havoc,
+        &expect![[r#"
+            extern void abort(void);
+            extern unsigned int __VERIFIER_nondet_uint(void);
+            int main(void) {
+              unsigned int x = 0x0ffffff0;
+              if (x > 0) {
+                x = __VERIFIER_nondet_uint();
+                if (x > 0) abort();
+              }
+              return 0;
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn figure_1c_constant_extrapolation() {
+    printed(
+        FIGURE_1,
+        Strategy::Constant,
+        &expect![[r#"
+            extern void abort(void);
+            int main(void) {
+              unsigned int x = 0x0ffffff0;
+              if (x > 0) {
+                unsigned int la_distance = 4294967295U * (unsigned int)x;
+                if (la_distance & 1U) abort();
+                unsigned long long la_count = (unsigned long long)(((la_distance >> 1) * 2147483647U) & 2147483647U);
+                {
+                  unsigned int la_final_0 = (unsigned int)x + (unsigned int)la_count * (4294967294U);
+                  x = la_final_0;
+                }
+              }
+              return 0;
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn figure_1d_naive() {
+    printed(
+        FIGURE_1,
+        Strategy::Naive,
+        &expect![[r#"
+            extern void abort(void);
+            extern unsigned int __VERIFIER_nondet_uint(void);
+            int main(void) {
+              unsigned int x = 0x0ffffff0;
+              if (x > 0) {
+                x = __VERIFIER_nondet_uint();
+                if (!(x > 0)) abort();
+                do {
+              {
+                x -= 2;
+              }
+                } while ((x > 0) && (abort(), 0));
+              }
+              return 0;
+            }
+        "#]],
+    );
+}
+
+/// Figure 2: the number of iterations is a variable; a `for` whose counter lives in it.
+#[test]
+fn figure_2_constant_extrapolation() {
+    printed(
+        &format!(
+            "{HEADER}int main(void) {{
+  int N = __VERIFIER_nondet_int();
+  int s = 0;
+  for (int i = 0; i < N; ++i) s += i;
+  if (s == 7) reach_error();
+}}
+"
+        ),
+        Strategy::Constant,
+        &expect![[r#"
+            extern void abort(void);
+            extern void reach_error(void);
+            extern int __VERIFIER_nondet_int(void);
+            extern unsigned int __VERIFIER_nondet_uint(void);
+            extern unsigned long long __VERIFIER_nondet_ulonglong(void);
+            int main(void) {
+              int N = __VERIFIER_nondet_int();
+              int s = 0;
+              { int i = 0;
+              if (i < N) {
+                unsigned int la_distance = (unsigned int)N + 4294967295U * (unsigned int)i;
+                unsigned long long la_count = (unsigned long long)((la_distance - 1) / 1U + 1);
+                {
+                  unsigned int la_final_0 = (unsigned int)i + (unsigned int)la_count * (1U);
+                  unsigned int la_final_1 = (unsigned int)s + (unsigned int)la_count * ((unsigned int)i) + (unsigned int)(la_count % 2 == 0 ? la_count / 2 * (la_count - 1) : la_count * ((la_count - 1) / 2)) * (1U);
+                  i = la_final_0;
+                  s = la_final_1;
+                }
+              } }
+              if (s == 7) reach_error();
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn figure_3_a_violation_inside() {
+    let body = "int main(void) { int i = 0; while (i < 10) { if (i == 7) reach_error(); i++; } }";
+    let reasons = "n o; not applicable: h c (the property may be violated within the loop)";
+    assert_eq!(report(body, 0), reasons);
+    let through_a_call = "void check(int i) { if (i == 7) reach_error(); }
+        int main(void) { int i = 0; while (i < 10) { check(i); i++; } }";
+    assert_eq!(report(through_a_call, 0), reasons);
+}
+
+#[test]
+fn ways_out_of_the_loop() {
+    let with = |exit: &str| {
+        report(&format!("int main(void) {{ int i = 0; while (i < 10) {{ if (i == 7) {exit} i++; }} L: i--; }}"), 0)
+    };
+    assert_eq!(with("break;"), "h n o; not applicable: c (the loop can be left in several ways)");
+    assert_eq!(
+        with("return 1;"),
+        "n o; not applicable: h (the loop contains return or goto), c (the loop can be left in several ways)"
+    );
+    assert_eq!(with("goto L;"), with("return 1;"));
+    assert_eq!(
+        with("{ M: i = 3; }"),
+        "none; not applicable: h n c o (the loop contains labels, somebody may jump into it)"
+    );
+    // A `break` of a `switch` leaves only that.
+    assert_eq!(with("switch (i) { case 7: break; }"), "h n c o");
+    // After a `break` the condition may hold.
+    let program =
+        load(&format!("{HEADER}int main(void) {{ int i = 0; while (i < 10) {{ if (i == 7) break; i++; }} }}"));
+    let text = loops(&program).render(&program, 0, |_| Strategy::Havoc).text;
+    assert!(!text.contains("if (i < 10) abort"), "{text}");
+}
+
+#[test]
+fn what_is_modified_needs_a_name() {
+    let none = |reason: &str| format!("none; not applicable: h n c o ({reason})");
+    assert_eq!(
+        report("void f(int *p) { while (*p) (*p)--; } int main(void) { int x = 3; f(&x); }", 0),
+        none("it may write to 'main::x', which has no name there")
+    );
+    assert_eq!(
+        report("int next(void) { static int c; return ++c; } int main(void) { while (next() < 5) ; }", 0),
+        none("it modifies 'next::c', which has no name there")
+    );
+    assert_eq!(
+        report("int main(void) { int a[3]; int *p = a; while (p < a + 3) p++; }", 0),
+        none("it modifies the pointer 'p', and C has no name for any pointer")
+    );
+    assert_eq!(
+        report("int g; void f(void) { g++; } int main(void) { int g = 0; while (g < 3) { f(); g++; } }", 0),
+        none("it modifies 'g', which has no name there")
+    );
+    assert_eq!(
+        report(
+            "extern void *malloc(unsigned); int main(void) { int *p = malloc(40); for (int i = 0; i < 9; i++) p[i] = 1; }",
+            0
+        ),
+        none("it writes to memory that is not only that of variables")
+    );
+    // What lives within the loop needs none.
+    assert!(
+        report("int main(void) { int i = 0; while (i < 9) { int j = i; int *p = &j; ++*p; i = j; } }", 0)
+            .starts_with("h n")
+    );
+}
+
+#[test]
+fn writes_through_pointers_count() {
+    let body = "int main(void) { int x = 0, y = 0; int *p = __VERIFIER_nondet_int() ? &x : &y; while (*p < 9) ++*p; }";
+    let program = load(&format!("{HEADER}{body}"));
+    let text = loops(&program).render(&program, 0, |_| Strategy::Havoc).text;
+    assert!(text.contains("x = __VERIFIER_nondet_int();") && text.contains("y = __VERIFIER_nondet_int();"), "{text}");
+}
+
+#[test]
+fn conditions_with_effects() {
+    let reason = "the evaluation of its condition has effects";
+    assert_eq!(
+        report("int main(void) { int i = 0; while (i++ < 9) ; }", 0),
+        format!("h n; not applicable: c o ({reason})")
+    );
+}
+
+#[test]
+fn names_that_mean_something_else() {
+    let text = "int __VERIFIER_nondet_int(void) { return 4; } int main(void) { int i = 0; while (i < 9) i++; }";
+    let program = load(text);
+    let report = loops(&program).reports(&program)[0].to_string();
+    assert!(report.contains("h n (the program defines '__VERIFIER_nondet_int' itself)"), "{report}");
+}
+
+#[test]
+fn fidelity() {
+    let program = load(FIGURE_1);
+    let loops = loops(&program);
+    let exact: BTreeSet<Strategy> = Strategy::ALL
+        .into_iter()
+        .filter(|strategy| loops.summary(0, *strategy).unwrap().fidelity == Fidelity::Exact)
+        .collect();
+    assert_eq!(exact, BTreeSet::from([Strategy::Base, Strategy::Constant]));
+}
