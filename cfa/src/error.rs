@@ -3,7 +3,8 @@
 
 use thiserror::Error;
 
-use crate::location::Location;
+use crate::location::{LineTable, Location};
+use crate::program::Source;
 
 /// Why a program cannot be loaded.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -24,4 +25,16 @@ pub enum LoadError {
     /// A source file is too long.
     #[error("{0}: the file has 2 GiB or more")]
     TooLong(String),
+}
+
+/// A text that cannot be read, at an offset.
+pub(crate) fn syntax_error(
+    source: &Source,
+    line_markers: bool,
+    at: u32,
+    construct: String,
+    advice: String,
+) -> LoadError {
+    let at = LineTable::new(&source.text, line_markers).location(&source.name, at);
+    LoadError::Syntax { at, construct, advice }
 }

@@ -68,7 +68,7 @@ pub fn needs_preprocessor(text: &str) -> bool {
 
 /// The syntax tree of a file in a prefix notation, one line for each declaration and function: `Mul(a, Cast(int, b))`.
 pub fn syntax(source: &Source) -> Result<Vec<String>, LoadError> {
-    let refuse = |(at, construct, advice)| lower::syntax_error(source, false, at, construct, advice);
+    let refuse = |(at, construct, advice)| error::syntax_error(source, false, at, construct, advice);
     Ok(notation::write(&read(&source.text, &grammar::Grammar::new()).map_err(refuse)?))
 }
 
@@ -85,7 +85,7 @@ pub fn load(sources: &[Source], options: &Options) -> Result<Program, LoadError>
         if source.text.len() >= 1 << 31 {
             return Err(LoadError::TooLong(source.name.clone()));
         }
-        let refuse = |(at, construct, advice)| lower::syntax_error(source, options.line_markers, at, construct, advice);
+        let refuse = |(at, construct, advice)| error::syntax_error(source, options.line_markers, at, construct, advice);
         parsed.push(read(&source.text, &grammar).map_err(refuse)?);
     }
     let library = library::source(&parsed);

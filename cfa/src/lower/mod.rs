@@ -31,7 +31,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::ast::{Ast, Declarator, ExprRef, Item, Param, Range, StmtRef, Storage};
-use crate::error::LoadError;
+use crate::error::{LoadError, syntax_error};
 use crate::exprs::Exprs;
 use crate::ids::{ExprId, FuncId, NodeId, VarId};
 use crate::ir::{Body, Function, HavocOrigin, IntTy, Op, Scope as VarScope, Span, Var};
@@ -690,15 +690,4 @@ fn params_of<'d, 'a>(declarator: &'d Declarator<'a>) -> Option<&'d [Param<'a>]> 
         Declarator::Pointer(inner) | Declarator::Array(inner, _) => params_of(inner),
         Declarator::Name(..) | Declarator::Abstract => None,
     }
-}
-
-pub(crate) fn syntax_error(
-    source: &Source,
-    line_markers: bool,
-    at: u32,
-    construct: String,
-    advice: String,
-) -> LoadError {
-    let at = LineTable::new(&source.text, line_markers).location(&source.name, at);
-    LoadError::Syntax { at, construct, advice }
 }
