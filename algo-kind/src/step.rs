@@ -22,7 +22,7 @@ use cpa_predicate::Manager;
 use smt::TermId;
 
 use crate::cutpoints::Cutpoints;
-use crate::invariants::Invariants;
+use crate::invariants::{Invariants, with_instances};
 
 /// The unrolling from one cut point.
 pub struct StepUnrolling {
@@ -152,8 +152,10 @@ impl Step {
             if formulas[0] == smt::Terms::fls() {
                 continue;
             }
-            formulas.push(invariants.term(number));
-            formulas.extend(unrolling.knowledge(manager, invariants));
+            let mut known = vec![invariants.term(number)];
+            known.extend(unrolling.knowledge(manager, invariants));
+            let program = Arc::clone(unrolling.unrolling().program());
+            formulas.extend(with_instances(manager, &program, unrolling, known));
             match ask(cx, manager, &formulas, timeout, |_, _| ())? {
                 Answer::Unsat => {}
                 Answer::Sat(()) | Answer::Unknown(_) => return Ok(false),

@@ -40,7 +40,7 @@ fn main() {
     };
     let targets = program.targets(&property);
     let storage = if plain { Storage::Untouchable } else { Storage::Inputs };
-    let setup = Setup { targets: &targets, storage, steps: false, coverage: false };
+    let setup = Setup { targets: &targets, storage, steps: false, coverage: false, heads: false };
     let code = match Code::new(&program, &setup) {
         Ok(code) => code,
         Err(error) => {

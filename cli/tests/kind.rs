@@ -132,6 +132,36 @@ fn violations_are_found_and_never_proved_away() {
 }
 
 #[test]
+fn facts_about_all_elements_of_arrays() {
+    let head = "extern void *malloc(unsigned long); int main(void) { int n = __VERIFIER_nondet_int();
+        if (n <= 0 || n > 100000) return 0; int i, *a = malloc(n * sizeof(int)), *b = malloc(n * sizeof(int));";
+    let fill = "for (i = 0; i < n; i++) a[i] = 2 * i; for (i = 0; i < n; i++) b[i] = a[i] + 3;";
+    // The element that is read is any one.
+    let body = format!(
+        "{head}{fill} i = __VERIFIER_nondet_int();
+        if (i >= 0 && i < n && b[i] != 2 * i + 3) reach_error(); return 0; }}"
+    );
+    assert_eq!(answers(&body), "??T");
+    let body = format!(
+        "{head}{fill} i = __VERIFIER_nondet_int();
+        if (i >= 0 && i <= n && b[i] != 2 * i + 3) reach_error(); return 0; }}"
+    );
+    assert_eq!(answers(&body), "???", "one element behind the end, which is undefined");
+    // A sum over elements that are known.
+    let body = format!(
+        "{head} long s = 0; for (i = 0; i < n; i++) a[i] = 7; for (i = 0; i < n; i++) s += a[i];
+        if (s != 7L * n) reach_error(); return 0; }}"
+    );
+    assert_eq!(answers(&body), "??T");
+    // Where the last element is left out, only runs that come to it see an error.
+    let body = format!(
+        "{head} for (i = 0; i < n - 1; i++) a[i] = 1; a[n - 1] = 0; for (i = 0; i < n; i++)
+        if (a[i] != 1) reach_error(); return 0; }}"
+    );
+    assert_eq!(answers(&body), "FFF");
+}
+
+#[test]
 fn recursion_is_left_to_the_base_case() {
     let body = "int add(int m, int n) { if (n == 0) return m; return add(m + 1, n - 1); }
         int main(void) { int n = __VERIFIER_nondet_int(); if (n < 0) return 0; if (add(0, n) == 3) reach_error(); return 0; }";

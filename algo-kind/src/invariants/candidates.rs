@@ -8,12 +8,14 @@
 use std::collections::BTreeSet;
 
 use cfa::Program;
-use cfa::ids::{ExprId, VarId};
+use cfa::ids::{ExprId, FuncId, VarId};
 use cfa::ir::{BinOp, CmpOp, ExprKind, IntTy, Op, Scope};
 use cpa_predicate::{Encoding, Manager};
 use smt::{BvBin, TermId, Value};
 
+use super::arrays::{Search, cell_term};
 use super::env::Env;
+use super::memory::Layout;
 use super::nullspace::null_space;
 use super::sample::Sample;
 use crate::cutpoints::Cutpoints;
@@ -28,6 +30,10 @@ const LINEAR: usize = 12;
 const MULTIPLIED: usize = 5;
 /// How many conditions of the program are tried.
 const CONDITIONS: usize = 60;
+/// How many conditions of the program facts may depend on.
+const SPLITS: usize = 6;
+/// How many facts may depend on each of them.
+const CONDITIONAL: usize = 60;
 
 /// What the data-flow analysis says, as candidates.
 pub(crate) fn from_environment(manager: &mut Manager, program: &Program, env: Option<&Env>) -> Vec<TermId> {
@@ -51,7 +57,8 @@ pub(crate) fn from_environment(manager: &mut Manager, program: &Program, env: Op
     result
 }
 
-fn variable(manager: &mut Manager, var: VarId) -> TermId {
+/// The value of a variable.
+pub(crate) fn variable(manager: &mut Manager, var: VarId) -> TermId {
     let symbol = manager.encoder.symbol(&mut manager.terms, var);
     manager.terms.var(symbol, 0)
 }
@@ -89,35 +96,278 @@ fn congruent(manager: &mut Manager, var: VarId, ty: IntTy, modulus: i128, residu
     manager.terms.eq(rest, residue)
 }
 
-/// Candidates for a cut point that are true in all samples.
-pub(crate) fn guesses(
-    manager: &mut Manager,
-    program: &Program,
-    cutpoints: &Cutpoints,
-    number: usize,
-    samples: &[Sample],
-) -> Vec<TermId> {
-    let point = &cutpoints.points()[number];
-    let mut funcs: BTreeSet<_> = point.calls.iter().map(|&call| program.node(program.edge(call).src).func).collect();
-    funcs.insert(program.node(point.head).func);
-    let in_scope = |var: VarId| match program.var(var).scope {
-        Scope::Global => true,
-        Scope::Local(func) => funcs.contains(&func),
-    };
-    let vars = interesting_variables(program, &in_scope);
-    let mut terms: Vec<TermId> = Vec::new();
-    conditions(manager, program, &in_scope, &mut terms);
-    comparisons(manager, program, &vars, &mut terms);
-    equations(manager, program, &vars, samples, &mut terms);
-    terms.retain(|&term| !matches!(manager.terms.get(term), smt::Term::True | smt::Term::False));
-    let mut seen = BTreeSet::new();
-    terms.retain(|&term| seen.insert(term));
-    terms.retain(|&term| samples.iter().all(|sample| holds(manager, program, term, sample)));
-    terms
+/// What candidates compare: a variable or a cell of memory.
+#[derive(Clone, Copy)]
+enum Atom {
+    Var(VarId),
+    Cell(usize),
+}
+
+/// Makes candidates for one cut point.
+pub(crate) struct Guesser<'a> {
+    pub(crate) manager: &'a mut Manager,
+    pub(crate) program: &'a Program,
+    /// Cells and arrays that are looked at, too.
+    pub(crate) layout: &'a Layout,
+    pub(crate) samples: &'a [Sample],
+    /// The functions whose variables can be mentioned.
+    funcs: BTreeSet<FuncId>,
+}
+
+impl<'a> Guesser<'a> {
+    /// For the cut point `number`.
+    pub(crate) fn new(
+        manager: &'a mut Manager,
+        program: &'a Program,
+        cutpoints: &Cutpoints,
+        number: usize,
+        (layout, samples): (&'a Layout, &'a [Sample]),
+    ) -> Self {
+        let point = &cutpoints.points()[number];
+        let mut funcs: BTreeSet<_> =
+            point.calls.iter().map(|&call| program.node(program.edge(call).src).func).collect();
+        funcs.insert(program.node(point.head).func);
+        Guesser { manager, program, layout, samples, funcs }
+    }
+
+    /// Candidates that are true in all samples, or (`conditional`) in those that meet a condition of the program.
+    pub(crate) fn run(&mut self, conditional: bool) -> Vec<TermId> {
+        let (program, samples) = (self.program, self.samples);
+        let funcs = self.funcs.clone();
+        let in_scope = |var: VarId| match program.var(var).scope {
+            Scope::Global => true,
+            Scope::Local(func) => funcs.contains(&func),
+        };
+        let vars = interesting_variables(program, &in_scope);
+        let cells = (0..self.layout.cells.len()).map(Atom::Cell);
+        let atoms: Vec<Atom> = cells.chain(vars.into_iter().map(Atom::Var)).collect();
+        let mut terms: Vec<TermId> = Vec::new();
+        conditions(self.manager, program, &in_scope, &mut terms);
+        terms.retain(|&term| samples.iter().all(|sample| holds(self.manager, program, term, sample)));
+        self.comparisons(&atoms, &mut terms);
+        self.equations(&atoms, &mut terms);
+        if *self.layout != Layout::default() {
+            let layout = self.layout;
+            terms.extend(Search { manager: self.manager, program, layout, samples, in_scope: &in_scope }.run());
+            if conditional {
+                self.conditional(&atoms, &in_scope, &mut terms);
+            }
+        }
+        terms.retain(|&term| !matches!(self.manager.terms.get(term), smt::Term::True | smt::Term::False));
+        let mut seen = BTreeSet::new();
+        terms.retain(|&term| seen.insert(term));
+        terms
+    }
+
+    /// What holds wherever a condition of the program does.
+    fn conditional(&mut self, atoms: &[Atom], in_scope: &dyn Fn(VarId) -> bool, out: &mut Vec<TermId>) {
+        let (program, layout) = (self.program, self.layout);
+        for (condition, some) in self.splits(in_scope) {
+            let mut facts = Vec::new();
+            let funcs = self.funcs.clone();
+            let mut among = Guesser { manager: self.manager, program, layout, samples: &some, funcs };
+            among.equations(atoms, &mut facts);
+            facts.extend(Search { manager: among.manager, program, layout, samples: &some, in_scope }.run());
+            among.comparisons(atoms, &mut facts);
+            // Memory may have no value in the samples that do not meet the condition.
+            facts.retain(|&fact| !out.contains(&fact) || self.manager.terms.has_array(fact));
+            facts.truncate(CONDITIONAL);
+            out.extend(facts.into_iter().map(|fact| self.manager.terms.implies(condition, fact)));
+        }
+    }
+
+    /// Conditions that some samples meet and others do not, with those that do. What ends a loop is no such condition.
+    fn splits(&mut self, in_scope: &dyn Fn(VarId) -> bool) -> Vec<(TermId, Vec<Sample>)> {
+        let program = self.program;
+        let mut splits: Vec<(TermId, Vec<Sample>)> = Vec::new();
+        for edge in program.edges.iter().filter(|edge| !program.loops.is_head(edge.src)) {
+            let Op::Assume { cond, truth } = edge.op else { continue };
+            let vars = program.exprs.vars(cond);
+            if vars.is_empty() || !vars.iter().all(|&var| in_scope(var) && !program.var(var).temporary) {
+                continue;
+            }
+            let Ok(term) = self.manager.encoder.truth(&mut self.manager.terms, cond) else { continue };
+            let term = if truth { term } else { self.manager.terms.not(term) };
+            if splits.len() == SPLITS || splits.iter().any(|split| split.0 == term) {
+                continue;
+            }
+            let meets = |sample: &&Sample| holds(self.manager, program, term, sample);
+            let some: Vec<Sample> = self.samples.iter().filter(meets).cloned().collect();
+            if some.len() >= 4 && some.len() < self.samples.len() {
+                splits.push((term, some));
+            }
+        }
+        splits
+    }
+
+    fn ty(&self, atom: Atom) -> IntTy {
+        match atom {
+            Atom::Var(var) => self.program.var(var).ty,
+            Atom::Cell(at) => self.layout.cells[at].ty,
+        }
+    }
+
+    fn term(&mut self, atom: Atom) -> TermId {
+        match atom {
+            Atom::Var(var) => variable(self.manager, var),
+            Atom::Cell(at) => cell_term(self.manager, self.layout, at).0,
+        }
+    }
+
+    /// The values in the samples that know all of the atoms.
+    fn values<const N: usize>(&self, atoms: [Atom; N]) -> Vec<[i128; N]> {
+        let row = |sample: &Sample| {
+            let mut row = [0; N];
+            for (value, atom) in row.iter_mut().zip(atoms) {
+                *value = value_of(atom, sample)?;
+            }
+            Some(row)
+        };
+        self.samples.iter().filter_map(row).collect()
+    }
+
+    /// Comparisons of variables with each other and with constants of the program.
+    fn comparisons(&mut self, atoms: &[Atom], out: &mut Vec<TermId>) {
+        let compared = &atoms[..atoms.len().min(COMPARED)];
+        for (at, &a) in compared.iter().enumerate() {
+            let ty = self.ty(a);
+            let x = self.term(a);
+            for &b in &compared[at + 1..] {
+                if self.ty(b) != ty {
+                    continue;
+                }
+                let y = self.term(b);
+                let values = self.values([a, b]);
+                if values.is_empty() && !self.samples.is_empty() {
+                    continue;
+                }
+                let mut add = |op: CmpOp, left: TermId, right: TermId, holds: bool| {
+                    if holds {
+                        out.push(compare(self.manager, op, ty, left, right));
+                    }
+                };
+                add(CmpOp::Le, x, y, values.iter().all(|[a, b]| a <= b));
+                add(CmpOp::Le, y, x, values.iter().all(|[a, b]| b <= a));
+                add(CmpOp::Eq, x, y, values.iter().all(|[a, b]| a == b));
+            }
+            let values = self.values([a]);
+            if values.is_empty() && !self.samples.is_empty() {
+                continue;
+            }
+            let constants = match a {
+                Atom::Var(var) => constants_for(self.program, var),
+                Atom::Cell(_) => vec![0, 1],
+            };
+            for constant in constants {
+                if constant < ty.min() || constant > ty.max() {
+                    continue;
+                }
+                let c = self.manager.encoder.constant(&mut self.manager.terms, constant, ty);
+                let mut add = |op: CmpOp, left: TermId, right: TermId, holds: bool| {
+                    if holds {
+                        out.push(compare(self.manager, op, ty, left, right));
+                    }
+                };
+                add(CmpOp::Le, x, c, values.iter().all(|[value]| *value <= constant));
+                add(CmpOp::Le, c, x, values.iter().all(|[value]| *value >= constant));
+                add(CmpOp::Ne, x, c, values.iter().all(|[value]| *value != constant));
+            }
+            let Atom::Var(var) = a else { continue };
+            for (modulus, residue) in [(2, 0), (2, 1), (3, 0), (4, 0)] {
+                let power = modulus & (modulus - 1) == 0;
+                if (power || !ty.signed) && values.iter().all(|[value]| value.rem_euclid(modulus) == residue) {
+                    out.push(congruent(self.manager, var, ty, modulus, residue));
+                }
+            }
+        }
+    }
+
+    /// Equations between linear terms and products that hold in all samples.
+    fn equations(&mut self, atoms: &[Atom], out: &mut Vec<TermId>) {
+        let known = |atom: &&Atom| self.samples.iter().all(|sample| value_of(**atom, sample).is_some());
+        let known: Vec<Atom> = atoms.iter().filter(known).copied().collect();
+        let mut widths: Vec<u32> = known.iter().map(|&atom| self.ty(atom).bits).collect();
+        widths.sort_unstable();
+        widths.dedup();
+        for width in widths {
+            // Narrower ones may be summed up in wider ones.
+            let fits = |atom: &Atom| match self.manager.encoder.encoding() {
+                Encoding::Bitvector => self.ty(*atom).bits <= width,
+                Encoding::Integer => self.ty(*atom).bits == width,
+            };
+            let same: Vec<Atom> = known.iter().copied().filter(fits).take(LINEAR).collect();
+            let linear: Vec<Vec<Atom>> = same.iter().map(|&atom| vec![atom]).collect();
+            self.equations_over(&linear, width, out);
+            if multiplies(self.program) && self.manager.encoder.encoding() == Encoding::Bitvector {
+                let mut monomials = linear;
+                let few = &same[..same.len().min(MULTIPLIED)];
+                for (at, &a) in few.iter().enumerate() {
+                    monomials.extend(few[at..].iter().map(|&b| vec![a, b]));
+                }
+                self.equations_over(&monomials, width, out);
+            }
+        }
+    }
+
+    fn equations_over(&mut self, monomials: &[Vec<Atom>], width: u32, out: &mut Vec<TermId>) {
+        let row = |sample: &Sample| -> Option<Vec<i128>> {
+            let mut row = vec![1];
+            for monomial in monomials {
+                let mut product = 1i128;
+                for &atom in monomial {
+                    let value = value_of(atom, sample)?;
+                    product = product.checked_mul(value).filter(|product| product.abs() < 1 << 40)?;
+                }
+                row.push(product);
+            }
+            Some(row)
+        };
+        let rows: Vec<Vec<i128>> = self.samples.iter().filter_map(row).collect();
+        // Fewer samples than unknowns make equations that hold by chance.
+        if rows.len() < monomials.len() + 3 {
+            return;
+        }
+        let ty = IntTy { bits: width, signed: true };
+        for coefficients in null_space(rows, monomials.len() + 1) {
+            let mut sum = self.manager.encoder.constant(&mut self.manager.terms, coefficients[0], ty);
+            for (monomial, &coefficient) in monomials.iter().zip(&coefficients[1..]) {
+                if coefficient == 0 {
+                    continue;
+                }
+                let mut product = self.manager.encoder.constant(&mut self.manager.terms, coefficient, ty);
+                for &atom in monomial {
+                    let x = self.term(atom);
+                    product = match self.manager.encoder.encoding() {
+                        Encoding::Bitvector => {
+                            let signed = self.ty(atom).signed;
+                            let terms = &mut self.manager.terms;
+                            let x = if signed { terms.sext(width, x) } else { terms.zext(width, x) };
+                            terms.bv_bin(BvBin::Mul, product, x)
+                        }
+                        Encoding::Integer => self.manager.terms.int_mul(product, x),
+                    };
+                }
+                sum = match self.manager.encoder.encoding() {
+                    Encoding::Bitvector => self.manager.terms.bv_bin(BvBin::Add, sum, product),
+                    Encoding::Integer => self.manager.terms.int_add(sum, product),
+                };
+            }
+            let zero = self.manager.encoder.constant(&mut self.manager.terms, 0, ty);
+            out.push(self.manager.terms.eq(sum, zero));
+        }
+    }
+}
+
+/// The value of an atom in a sample.
+fn value_of(atom: Atom, sample: &Sample) -> Option<i128> {
+    match atom {
+        Atom::Var(var) => sample.vars.get(&var).copied(),
+        Atom::Cell(at) => sample.cells.get(at).copied().flatten(),
+    }
 }
 
 /// Variables in the order of how often they occur in conditions and in updates by themselves; temporaries do not count.
-fn interesting_variables(program: &Program, in_scope: &dyn Fn(VarId) -> bool) -> Vec<VarId> {
+pub(crate) fn interesting_variables(program: &Program, in_scope: &dyn Fn(VarId) -> bool) -> Vec<VarId> {
     let mut weights = vec![0u32; program.vars.len()];
     for edge in &program.edges {
         match &edge.op {
@@ -139,53 +389,33 @@ fn interesting_variables(program: &Program, in_scope: &dyn Fn(VarId) -> bool) ->
 }
 
 /// Calls `visit` for all constants in an expression.
-fn visit_constants(program: &Program, id: ExprId, visit: &mut dyn FnMut(i128)) {
+pub(crate) fn constants_in(program: &Program, id: ExprId, visit: &mut dyn FnMut(i128)) {
     if let Some(value) = program.exprs.as_const(id) {
         visit(value);
     }
-    program.exprs.operands(id).for_each(|operand| visit_constants(program, operand, visit));
+    program.exprs.operands(id).for_each(|operand| constants_in(program, operand, visit));
 }
 
 /// The conditions of the program over variables in scope, and their negations.
 fn conditions(manager: &mut Manager, program: &Program, in_scope: &dyn Fn(VarId) -> bool, out: &mut Vec<TermId>) {
     let mut seen = BTreeSet::new();
     for edge in &program.edges {
-        let Op::Assume { cond, .. } = edge.op else { continue };
-        let vars = program.exprs.vars(cond);
-        let fits = !vars.is_empty() && vars.iter().all(|&var| in_scope(var) && !program.var(var).temporary);
-        if !fits || !seen.insert(cond) || seen.len() > CONDITIONS {
-            continue;
-        }
-        if let Ok(term) = manager.encoder.truth(&mut manager.terms, cond) {
-            out.extend([term, manager.terms.not(term)]);
-        }
-    }
-}
-
-/// Comparisons of variables with each other and with constants of the program.
-fn comparisons(manager: &mut Manager, program: &Program, vars: &[VarId], out: &mut Vec<TermId>) {
-    let compared = &vars[..vars.len().min(COMPARED)];
-    for (at, &a) in compared.iter().enumerate() {
-        let ty = program.var(a).ty;
-        let x = variable(manager, a);
-        for &b in compared[at + 1..].iter().filter(|&&b| program.var(b).ty == ty) {
-            let y = variable(manager, b);
-            for (op, left, right) in [(CmpOp::Le, x, y), (CmpOp::Le, y, x), (CmpOp::Eq, x, y)] {
-                out.push(compare(manager, op, ty, left, right));
-            }
-        }
-        for constant in constants_for(program, a) {
-            if constant < ty.min() || constant > ty.max() {
+        let conditions = match &edge.op {
+            Op::Assume { cond, .. } => std::slice::from_ref(cond),
+            Op::Assign { value, .. } => std::slice::from_ref(value),
+            // Conditions that are checked by a function.
+            Op::Call { args, .. } => &args[..],
+            _ => continue,
+        };
+        for &cond in conditions {
+            let is_condition = matches!(edge.op, Op::Assume { .. }) || program.exprs.is_truth(cond);
+            let vars = program.exprs.vars(cond);
+            let fits = !vars.is_empty() && vars.iter().all(|&var| in_scope(var) && !program.var(var).temporary);
+            if !is_condition || !fits || !seen.insert(cond) || seen.len() > CONDITIONS {
                 continue;
             }
-            let c = manager.encoder.constant(&mut manager.terms, constant, ty);
-            out.push(compare(manager, CmpOp::Le, ty, x, c));
-            out.push(compare(manager, CmpOp::Le, ty, c, x));
-            out.push(compare(manager, CmpOp::Ne, ty, x, c));
-        }
-        for (modulus, residue) in [(2, 0), (2, 1), (3, 0), (4, 0)] {
-            if modulus & (modulus - 1) == 0 || !ty.signed {
-                out.push(congruent(manager, a, ty, modulus, residue));
+            if let Ok(term) = manager.encoder.truth(&mut manager.terms, cond) {
+                out.extend([term, manager.terms.not(term)]);
             }
         }
     }
@@ -203,7 +433,7 @@ fn constants_for(program: &Program, var: VarId) -> Vec<i128> {
         if !matches!(edge.op, Op::Assign { .. }) && !program.exprs.vars(expr).contains(&var) {
             continue;
         }
-        visit_constants(program, expr, &mut |value| {
+        constants_in(program, expr, &mut |value| {
             found.insert(value);
         });
     }
@@ -211,31 +441,6 @@ fn constants_for(program: &Program, var: VarId) -> Vec<i128> {
     list.sort_by_key(|value| value.abs());
     list.truncate(CONSTANTS);
     list
-}
-
-/// Equations between linear terms and products that hold in all samples.
-fn equations(manager: &mut Manager, program: &Program, vars: &[VarId], samples: &[Sample], out: &mut Vec<TermId>) {
-    let known = |var: &&VarId| samples.iter().all(|sample| sample.contains_key(var));
-    let mut widths: Vec<u32> = vars.iter().map(|&var| program.var(var).ty.bits).collect();
-    widths.sort_unstable();
-    widths.dedup();
-    for width in widths {
-        let same: Vec<VarId> =
-            vars.iter().filter(known).filter(|&&var| program.var(var).ty.bits == width).copied().take(LINEAR).collect();
-        if same.is_empty() {
-            continue;
-        }
-        let linear: Vec<Vec<VarId>> = same.iter().map(|&var| vec![var]).collect();
-        equations_over(manager, &linear, samples, width, out);
-        if multiplies(program) && manager.encoder.encoding() == Encoding::Bitvector {
-            let mut monomials = linear;
-            let few = &same[..same.len().min(MULTIPLIED)];
-            for (at, &a) in few.iter().enumerate() {
-                monomials.extend(few[at..].iter().map(|&b| vec![a, b]));
-            }
-            equations_over(manager, &monomials, samples, width, out);
-        }
-    }
 }
 
 /// Whether the program multiplies variables.
@@ -248,60 +453,11 @@ fn multiplies(program: &Program) -> bool {
     })
 }
 
-fn equations_over(
-    manager: &mut Manager,
-    monomials: &[Vec<VarId>],
-    samples: &[Sample],
-    width: u32,
-    out: &mut Vec<TermId>,
-) {
-    let row = |sample: &Sample| -> Option<Vec<i128>> {
-        let mut row = vec![1];
-        for monomial in monomials {
-            let mut product = 1i128;
-            for var in monomial {
-                let value = sample[var];
-                product = product.checked_mul(value).filter(|product| product.abs() < 1 << 40)?;
-            }
-            row.push(product);
-        }
-        Some(row)
-    };
-    let rows: Vec<Vec<i128>> = samples.iter().filter_map(row).collect();
-    // Fewer samples than unknowns make equations that hold by chance.
-    if rows.len() < monomials.len() + 3 {
-        return;
-    }
-    let ty = IntTy { bits: width, signed: true };
-    for coefficients in null_space(rows, monomials.len() + 1) {
-        let mut sum = manager.encoder.constant(&mut manager.terms, coefficients[0], ty);
-        for (monomial, &coefficient) in monomials.iter().zip(&coefficients[1..]) {
-            if coefficient == 0 {
-                continue;
-            }
-            let mut product = manager.encoder.constant(&mut manager.terms, coefficient, ty);
-            for &var in monomial {
-                let x = variable(manager, var);
-                product = match manager.encoder.encoding() {
-                    Encoding::Bitvector => manager.terms.bv_bin(BvBin::Mul, product, x),
-                    Encoding::Integer => manager.terms.int_mul(product, x),
-                };
-            }
-            sum = match manager.encoder.encoding() {
-                Encoding::Bitvector => manager.terms.bv_bin(BvBin::Add, sum, product),
-                Encoding::Integer => manager.terms.int_add(sum, product),
-            };
-        }
-        let zero = manager.encoder.constant(&mut manager.terms, 0, ty);
-        out.push(manager.terms.eq(sum, zero));
-    }
-}
-
 /// Whether a candidate holds in a sample; also if the sample lacks one of its variables.
 fn holds(manager: &Manager, program: &Program, term: TermId, sample: &Sample) -> bool {
     let mut known = true;
     let value = manager.terms.try_eval(term, &mut |symbol, _| {
-        let value = manager.encoder.variable(symbol).and_then(|var| Some((var, *sample.get(&var)?)));
+        let value = manager.encoder.variable(symbol).and_then(|var| Some((var, *sample.vars.get(&var)?)));
         match value {
             Some((var, value)) => manager.encoder.model_value(value, program.var(var).ty),
             None => {

@@ -11,12 +11,13 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use algo_bmc::query::{Answer, ask};
+use cfa::Program;
 use cpa_core::{Cx, Stop};
 use cpa_predicate::Manager;
 use smt::solver::Model;
 use smt::{TermId, Value};
 
-use super::Invariants;
+use super::{Invariants, with_instances};
 use crate::step::StepUnrolling;
 
 /// How many single candidates the solver may leave unanswered before all that are left go.
@@ -24,6 +25,7 @@ const MAX_UNANSWERED: u32 = 6;
 
 /// Proves candidates.
 pub(crate) struct Induction<'a> {
+    pub(crate) program: &'a Program,
     pub(crate) manager: &'a Rc<RefCell<Manager>>,
     /// From the entry of the program, one segment.
     pub(crate) entry: &'a StepUnrolling,
@@ -77,6 +79,7 @@ impl Induction<'_> {
             if let Some(start) = start {
                 formulas.push(known.term(start));
                 formulas.extend(&candidates[start]);
+                formulas = with_instances(manager, self.program, unrolling, formulas);
             }
             // Candidates at the ends of the segment, as they are there.
             let mut at_ends: Vec<(usize, usize, TermId)> = Vec::new();

@@ -4,10 +4,12 @@
 //! Every stage proposes candidates; the solver proves those that are inductive together with what is known
 //! ([`induction`]). So no stage has to be trusted.
 
+mod arrays;
 mod candidates;
 mod dataflow;
 mod env;
 mod induction;
+mod memory;
 mod nullspace;
 mod sample;
 mod value;
@@ -22,17 +24,21 @@ use algo_bmc::Start;
 use cfa::Program;
 use cfa::ids::NodeId;
 use cpa_core::{Cx, Stop};
-use cpa_predicate::Manager;
+use cpa_predicate::{Encoding, Manager};
 use smt::{TermId, Terms};
 
 use crate::cutpoints::Cutpoints;
 use crate::kind::Strategy;
 use crate::step::StepUnrolling;
 
+pub(crate) use arrays::with_instances;
+use candidates::Guesser;
 use dataflow::{PRECISIONS, Precision};
 use induction::Induction;
+use memory::Layout;
 
-/// What is known to hold at every visit of each cut point, over the program variables.
+/// What is known to hold at every visit of each cut point, over the program variables; for all values of the symbol
+/// `index!` where it occurs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Invariants(Vec<TermId>);
 
@@ -60,7 +66,12 @@ const QUERY_TIMEOUT: Duration = Duration::from_secs(2);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
     DataFlow(Precision),
+    /// About variables.
     Guesses,
+    /// About variables, cells and arrays.
+    Memory,
+    /// The same where conditions of the program hold.
+    Conditional,
 }
 
 /// Finds stronger and stronger invariants of one program.
@@ -87,7 +98,8 @@ impl Generator {
             Strategy::Nothing => Vec::new(),
             Strategy::DataFlow => PRECISIONS.map(Stage::DataFlow).to_vec(),
             Strategy::Induction => {
-                vec![Stage::DataFlow(PRECISIONS[0]), Stage::Guesses, Stage::DataFlow(PRECISIONS[1])]
+                let [coarse, fine] = PRECISIONS.map(Stage::DataFlow);
+                vec![coarse, Stage::Guesses, fine, Stage::Memory, Stage::Conditional]
             }
         };
         stages.reverse();
@@ -113,7 +125,13 @@ impl Generator {
         self.entry.extend(cx, &self.cutpoints, 1)?;
         let candidates = match stage {
             Stage::DataFlow(precision) => self.data_flow(cx, precision)?,
-            Stage::Guesses => self.guesses(),
+            Stage::Guesses => self.guesses(cx, &Layout::default(), false)?,
+            Stage::Memory | Stage::Conditional => {
+                let layout = Layout::of(&self.program);
+                let bitvectors = self.manager.borrow().encoder.encoding() == Encoding::Bitvector;
+                let applicable = bitvectors && layout != Layout::default();
+                if applicable { self.guesses(cx, &layout, stage == Stage::Conditional)? } else { None }
+            }
         };
         let Some(mut candidates) = candidates else {
             self.stages.pop();
@@ -123,7 +141,13 @@ impl Generator {
             // No segment ends with the first visit, so nothing about it would be checked.
             candidates[number].clear();
         }
-        let induction = Induction { manager: &self.manager, entry: &self.entry, steps, timeout: QUERY_TIMEOUT };
+        let induction = Induction {
+            program: &self.program,
+            manager: &self.manager,
+            entry: &self.entry,
+            steps,
+            timeout: QUERY_TIMEOUT,
+        };
         let proved = induction.prove(cx, known, candidates)?;
         self.stages.pop();
         Ok(Some(proved))
@@ -138,12 +162,12 @@ impl Generator {
         }))
     }
 
-    fn guesses(&self) -> Option<Vec<Vec<TermId>>> {
-        let samples = sample::samples(&self.program, &self.targets, &self.cutpoints);
+    fn guesses(&self, cx: &Cx, layout: &Layout, conditional: bool) -> Result<Option<Vec<Vec<TermId>>>, Stop> {
+        let samples = sample::samples(cx, &self.program, &self.targets, &self.cutpoints, layout)?;
         let manager = &mut *self.manager.borrow_mut();
         let guess = |(number, samples): (usize, &Vec<sample::Sample>)| {
-            candidates::guesses(manager, &self.program, &self.cutpoints, number, samples)
+            Guesser::new(manager, &self.program, &self.cutpoints, number, (layout, samples)).run(conditional)
         };
-        Some(samples.iter().enumerate().map(guess).collect())
+        Ok(Some(samples.iter().enumerate().map(guess).collect()))
     }
 }

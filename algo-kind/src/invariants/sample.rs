@@ -1,69 +1,132 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Values of the variables at cut points in concrete runs with random inputs.
+//! Values of variables and memory at cut points in concrete runs with random inputs.
 //!
-//! A candidate that some run refutes need not be tried, and equations that hold in all runs are good candidates. Runs end at
-//! operations on memory: what was seen until then is as good.
+//! A candidate that some run refutes need not be tried, and equations that hold in all runs are good candidates. The runs are
+//! those of the concrete machine; a run ends where its behaviour is undefined.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use cfa::Program;
-use cfa::eval::eval;
-use cfa::ids::{EdgeId, ExprId, NodeId, VarId};
-use cfa::ir::{ExprKind, Op};
+use cfa::ids::{NodeId, VarId};
+use cfa::ir::{ExprKind, IntTy};
+use cfa::machine::{Asked, Code, Inputs, Machine, Setup, Storage};
+use cpa_core::{Cx, Stop};
 use rustc_hash::FxHashMap;
 
+use super::memory::{Array, Layout};
 use crate::cutpoints::Cutpoints;
-
-/// Values of variables; those that are not there were not written.
-pub(crate) type Sample = FxHashMap<VarId, i128>;
 
 /// How many runs are made.
 const RUNS: u32 = 400;
-/// How many steps a run has.
-const STEPS: u32 = 1500;
+/// How many jumps backwards a run has.
+const JUMPS: u32 = 400;
+/// These runs are long, so that they come behind loops over large arrays.
+const LONG: std::ops::Range<u32> = 20..30;
+/// How many jumps backwards all long runs have together.
+const LONG_JUMPS: u32 = 3_000_000;
+/// After how many jumps the limits are checked.
+const CHECK: u32 = 1 << 16;
 /// How many samples are kept for a cut point.
 const KEPT: usize = 60;
+/// Bytes of memory that a run may use.
+const MAX_BYTES: usize = 64 << 20;
 
-/// The samples for each cut point.
-pub(crate) fn samples(program: &Program, targets: &BTreeSet<NodeId>, cutpoints: &Cutpoints) -> Vec<Vec<Sample>> {
+/// What was seen at a visit of a cut point.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Sample {
+    /// Values of the variables that the runs use.
+    pub(crate) vars: FxHashMap<VarId, i128>,
+    /// Values of the layout's cells.
+    pub(crate) cells: Vec<Option<i128>>,
+    /// Some elements of each of the layout's arrays, by their index.
+    pub(crate) arrays: Vec<Vec<(i128, i128)>>,
+}
+
+/// The samples for each cut point; with cells and elements of arrays if a layout is given.
+pub(crate) fn samples(
+    cx: &Cx,
+    program: &Program,
+    targets: &BTreeSet<NodeId>,
+    cutpoints: &Cutpoints,
+    layout: &Layout,
+) -> Result<Vec<Vec<Sample>>, Stop> {
     let mut samples = vec![Vec::new(); cutpoints.points().len()];
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let setup = Setup { targets, storage: Storage::Inputs, steps: false, coverage: false, heads: true };
+    // A program with too many variables for the machine has no samples.
+    let Ok(code) = Code::new(program, &setup) else { return Ok(samples) };
+    let mut machine = Machine::new(Rc::new(code), MAX_BYTES);
     let mut interesting: Vec<i128> = vec![0, 1, -1, 2];
     for id in program.exprs.ids() {
         if let ExprKind::Const(value) = program.exprs.get(id).kind {
             interesting.extend([value, value + 1]);
         }
     }
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let (mut long, mut jumped) = (LONG_JUMPS, 0u32);
     for number in 0..RUNS {
-        let mut run = Run {
-            program,
-            targets,
-            node: program.entry,
-            calls: Vec::new(),
-            values: Sample::default(),
-            random: &mut random,
-            interesting: &interesting,
-            // Small inputs lead into loops and out of them; large ones show what overflows.
-            spread: 1 << (number % 12),
-        };
-        let mut visits = 0;
-        for _ in 0..STEPS {
-            if program.loops.is_head(run.node)
-                && let Some(number) = cutpoints.number(run.calls.clone(), run.node)
-            {
-                let list: &mut Vec<Sample> = &mut samples[number];
-                // The first visits of each run, and later ones now and then.
-                visits += 1;
-                if list.len() < KEPT && (visits < 6 || visits % 7 == 0) && !list.contains(&run.values) {
-                    list.push(run.values.clone());
-                }
-            }
-            if run.step().is_none() {
+        machine.reset();
+        // Small inputs lead into loops and out of them; large ones show what overflows.
+        let mut inputs = Chosen { random: &mut random, interesting: &interesting, spread: 1 << (number % 12) };
+        let is_long = LONG.contains(&number);
+        let jumps = if is_long { long } else { JUMPS };
+        let mut visits: FxHashMap<NodeId, u32> = FxHashMap::default();
+        for _ in 0..jumps {
+            if machine.run(&mut inputs, 0).is_some() {
                 break;
+            }
+            long -= u32::from(is_long);
+            jumped += 1;
+            if jumped % CHECK == 0 {
+                cx.check()?;
+            }
+            let Some(head) = machine.loop_head() else { continue };
+            let visit = visits.entry(head).or_default();
+            *visit += 1;
+            // The first visits of each run, and later ones now and then.
+            if *visit >= 6 && (*visit % 7 != 0 || *visit > 400) && !visit.is_power_of_two() {
+                continue;
+            }
+            if let Some(number) = cutpoints.number(machine.active_calls(), head)
+                && samples[number].len() < KEPT
+            {
+                let sample = look(program, &machine, layout);
+                if !samples[number].contains(&sample) {
+                    samples[number].push(sample);
+                }
             }
         }
     }
-    samples
+    Ok(samples)
+}
+
+/// What can be seen now.
+fn look(program: &Program, machine: &Machine, layout: &Layout) -> Sample {
+    let vars: FxHashMap<VarId, i128> = (0..program.vars.len())
+        .map(VarId::new)
+        .filter_map(|var| Some((var, machine.variable(program, var)?)))
+        .collect();
+    let cells = layout.cells.iter().map(|cell| machine.peek(cell.addr, cell.ty)).collect();
+    let arrays = layout.arrays.iter().map(|array| elements(machine, array, &vars)).collect();
+    Sample { vars, cells, arrays }
+}
+
+/// The first elements of an array, those next to where variables point to, and some of a few large indices.
+fn elements(machine: &Machine, array: &Array, vars: &FxHashMap<VarId, i128>) -> Vec<(i128, i128)> {
+    let Some(start) = array.start(vars) else { return Vec::new() };
+    let mut indices: BTreeSet<i128> = (0..8).collect();
+    for var in &array.indices {
+        if let Some(&value) = vars.get(var) {
+            indices.extend(value - 2..=value + 1);
+        }
+    }
+    indices.extend(array.lengths.iter().flat_map(|length| [length / 2, length - 1]));
+    let element = |index: i128| {
+        let addr = index.checked_mul(array.stride)?.checked_add(start)?;
+        let value = machine.peek(u64::try_from(addr).ok()?, array.ty)?;
+        Some((index, value))
+    };
+    indices.into_iter().filter_map(element).collect()
 }
 
 /// A xorshift generator, the same in every run.
@@ -81,87 +144,24 @@ impl Random {
     }
 }
 
-struct Run<'a> {
-    program: &'a Program,
-    targets: &'a BTreeSet<NodeId>,
-    node: NodeId,
-    calls: Vec<EdgeId>,
-    values: Sample,
+/// Random inputs.
+struct Chosen<'a> {
     random: &'a mut Random,
     interesting: &'a [i128],
     spread: u64,
 }
 
-impl Run<'_> {
-    /// One step; none where the run ends.
-    fn step(&mut self) -> Option<()> {
-        if self.targets.contains(&self.node) {
-            return None;
-        }
-        let node = self.program.node(self.node);
-        if let Some(&call) = self.calls.last()
-            && self.program.func(node.func).body.is_some_and(|body| body.exit == self.node)
-        {
-            let edge = self.program.edge(call);
-            if let Op::Call { callee, result: Some(result), .. } = edge.op {
-                let value = self.program.func(callee).ret.and_then(|ret| self.values.get(&ret).copied())?;
-                self.values.insert(result, value);
-            }
-            self.calls.pop();
-            self.node = edge.dst;
-            return Some(());
-        }
-        for &id in &node.leaving {
-            let edge = self.program.edge(id);
-            match &edge.op {
-                Op::Skip => {}
-                Op::Assume { cond, truth } => {
-                    if (self.eval(*cond)? != 0) != *truth {
-                        continue;
-                    }
-                }
-                Op::Assign { var, value } => {
-                    let value = self.eval(*value)?;
-                    self.values.insert(*var, value);
-                }
-                Op::Havoc { var, .. } => {
-                    let value = self.input(*var);
-                    self.values.insert(*var, value);
-                }
-                Op::Call { callee, args, .. } => {
-                    let values: Vec<i128> = args.iter().map(|&arg| self.eval(arg)).collect::<Option<_>>()?;
-                    let callee = self.program.func(*callee);
-                    self.values.extend(callee.params.iter().copied().zip(values));
-                    self.calls.push(id);
-                    self.node = callee.body?.entry;
-                    return Some(());
-                }
-                _ => return None,
-            }
-            self.node = edge.dst;
-            return Some(());
-        }
-        None
-    }
-
-    fn eval(&self, id: ExprId) -> Option<i128> {
-        let mut known = true;
-        let value = eval(&self.program.exprs, id, &mut |var| {
-            self.values.get(&var).copied().unwrap_or_else(|| {
-                known = false;
-                0
-            })
-        });
-        value.ok().filter(|_| known)
-    }
-
-    fn input(&mut self, var: VarId) -> i128 {
-        let ty = self.program.var(var).ty;
+impl Inputs for Chosen<'_> {
+    fn value(&mut self, _asked: Asked, ty: IntTy) -> Option<i128> {
         let value = match self.random.below(8) {
             0 => self.interesting[self.random.below(self.interesting.len() as u64) as usize],
             1 => -i128::from(self.random.below(self.spread)),
             _ => i128::from(self.random.below(self.spread + 1)),
         };
-        ty.wrap(value)
+        Some(ty.wrap(value))
+    }
+
+    fn byte(&mut self, _asked: Asked, _addr: u64) -> Option<u8> {
+        Some(self.random.next() as u8)
     }
 }

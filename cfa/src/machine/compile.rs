@@ -33,6 +33,8 @@ pub struct Code {
     pub(super) heap_start: u64,
     pub(super) pointer_bits: u32,
     pub(super) edges: usize,
+    /// The loop heads by where their code begins, in rising order; only those where a run can pause.
+    pub(super) heads: Vec<(u32, NodeId)>,
 }
 
 impl Code {
@@ -55,6 +57,7 @@ pub(super) struct Compiler<'p> {
     pub(super) registers: Registers,
     instrs: Vec<Instr>,
     places: Vec<EdgeId>,
+    heads: Vec<(u32, NodeId)>,
     labels: Vec<Option<u32>>,
     of_nodes: Vec<Option<Label>>,
     of_funcs: Vec<Option<Label>>,
@@ -103,6 +106,7 @@ impl<'p> Compiler<'p> {
             registers,
             instrs: Vec::new(),
             places: Vec::new(),
+            heads: Vec::new(),
             labels: Vec::new(),
             of_nodes: vec![None; program.nodes.len()],
             of_funcs: vec![None; program.funcs.len()],
@@ -233,6 +237,12 @@ impl<'p> Compiler<'p> {
                 self.jump(label);
             } else {
                 self.bind(label);
+                if self.setup.heads && self.program.loops.is_head(node) {
+                    let here = self.label();
+                    self.emit(Instr::Loop(here.0));
+                    self.bind(here);
+                    self.heads.push((self.instrs.len() as u32, node));
+                }
                 next = self.location(node, &mut branches)?;
             }
         }
@@ -543,6 +553,8 @@ impl<'p> Compiler<'p> {
         }
         let globals = || self.program.objects.iter().filter(|object| object.scope == Scope::Global);
         Code {
+            // In the order of the code.
+            heads: self.heads,
             places: self.places,
             registers: self.registers,
             global_objects: globals().map(|object| (object.addr, object.size)).collect(),

@@ -50,6 +50,8 @@ pub struct Setup<'a> {
     pub steps: bool,
     /// Whether the machine notes which branches it takes.
     pub coverage: bool,
+    /// Whether every visit of a loop head counts as a jump backwards, also the first one, so that a run can pause there.
+    pub heads: bool,
 }
 
 /// One step of a run.

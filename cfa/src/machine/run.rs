@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use crate::eval::Undefined;
 use crate::floats;
-use crate::ids::{EdgeId, VarId};
-use crate::ir::{CmpOp, FloatTy};
+use crate::ids::{EdgeId, NodeId, VarId};
+use crate::ir::{CmpOp, FloatTy, IntTy};
 
 use super::code::{Instr, Kind, REGISTERS};
 use super::memory::{Loaded, Memory, OutOfMemory};
@@ -128,6 +128,28 @@ impl Machine {
     pub fn variable(&self, program: &crate::Program, var: VarId) -> Option<i128> {
         let reg = self.code.registers.find(var)?;
         Some(Kind::of(program.var(var).ty).value(self.registers[reg as usize]))
+    }
+
+    /// The loop head where the run paused because its fuel was used up; none if it is somewhere else. Needs code that was
+    /// compiled to pause at loop heads.
+    pub fn loop_head(&self) -> Option<NodeId> {
+        let at = self.code.heads.binary_search_by_key(&(self.pc as u32), |(pc, _)| *pc).ok()?;
+        Some(self.code.heads[at].1)
+    }
+
+    /// The calls that are active, the outermost first.
+    pub fn active_calls(&self) -> Vec<EdgeId> {
+        // A call is the last instruction before the place where it returns to.
+        self.calls.iter().map(|&back| self.code.places[back as usize - 1]).collect()
+    }
+
+    /// What an access to memory would read now; none if it would fail or read bytes without a value.
+    pub fn peek(&self, addr: u64, ty: IntTy) -> Option<i128> {
+        let kind = Kind::of(ty);
+        match load(&self.memory, kind, addr) {
+            Ok(Loaded::Value(value)) => Some(kind.value(kind.wrap(value))),
+            Ok(Loaded::Undefined) | Err(_) => None,
+        }
     }
 
     /// Runs until the end, or until `fuel` jumps backwards and calls were made; then there is no end yet.

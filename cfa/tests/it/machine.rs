@@ -12,7 +12,7 @@ use crate::{load, try_load};
 
 fn code(program: &Program, storage: Storage, steps: bool) -> Rc<Code> {
     let targets = program.targets(&Property::default_errors());
-    Rc::new(Code::new(program, &Setup { targets: &targets, storage, steps, coverage: false }).unwrap())
+    Rc::new(Code::new(program, &Setup { targets: &targets, storage, steps, coverage: false, heads: false }).unwrap())
 }
 
 /// Compiles a program and runs it; prints the global variable `checksum`. None without a compiler.

@@ -129,13 +129,18 @@ impl Encoder {
 
     fn load(&mut self, terms: &mut Terms, var: VarId, addr: ExprId, region: RegionId) -> Result<TermId, Inexact> {
         let addr = self.value(terms, addr)?;
+        let bits = self.program.vars[var.index()].ty.bits;
+        Ok(self.read(terms, region, addr, bits))
+    }
+
+    /// The value of `bits` bits at an address, which has the width of a pointer; only in the encoding with bit-vectors.
+    pub fn read(&mut self, terms: &mut Terms, region: RegionId, addr: TermId, bits: u32) -> TermId {
         let cells = self.cells(terms, region);
         let memory = terms.var(cells.symbol, 0);
-        let bits = self.program.vars[var.index()].ty.bits;
         let parts: Vec<TermId> =
             cells.indices(terms, addr, bits).into_iter().map(|index| terms.select(memory, index)).collect();
         let joined = parts.into_iter().reduce(|low, high| terms.concat(high, low)).expect("values have bits");
-        Ok(if bits < cells.element() { terms.extract(bits - 1, 0, joined) } else { joined })
+        if bits < cells.element() { terms.extract(bits - 1, 0, joined) } else { joined }
     }
 
     fn zero(

@@ -106,7 +106,7 @@ fn concrete_runs_are_contained() {
         let program = program(text);
         let machine = Machine::new(Arc::clone(&program));
         let targets = BTreeSet::new();
-        let setup = Setup { targets: &targets, storage: Storage::Inputs, steps: true, coverage: false };
+        let setup = Setup { targets: &targets, storage: Storage::Inputs, steps: true, coverage: false, heads: false };
         let code = Rc::new(Code::new(&program, &setup).unwrap());
         let (mut known, mut full) = (0, 0);
         for _ in 0..150 {

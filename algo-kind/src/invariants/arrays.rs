@@ -1,0 +1,624 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Candidates about all elements of a part of an array: "for all k from i to n, a[k] = 2k + b[k]".
+//!
+//! The universally quantified k is the symbol of [`index`]; a candidate that contains it is meant for all its values. It
+//! is proved for an arbitrary k, and used for those k that the program computes as indices ([`with_instances`]), so no query
+//! contains a quantifier; Flanagan, Qadeer, *Predicate Abstraction for Software Verification* (POPL 2002), section 5. Parts
+//! are bounded by variables and constants that indices are compared with. Facts are equations that hold in the samples, as
+//! for variables, and comparisons with constants, variables and other arrays.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cfa::Program;
+use cfa::eval::eval;
+use cfa::ids::{ExprId, VarId};
+use cfa::ir::{BinOp, CmpOp, ExprKind, IntTy, Op};
+use cpa_predicate::Manager;
+use smt::{BvBin, BvCmp, Sort, SymId, TermId, Terms};
+
+use super::candidates::{constants_in, interesting_variables, variable};
+use super::memory::{Array, Base, Index, Layout, place};
+use super::nullspace::null_space;
+use super::sample::Sample;
+use crate::step::StepUnrolling;
+
+/// How many candidates a cut point has.
+const CANDIDATES: usize = 200;
+/// How many variables bound ranges.
+const BOUNDS: usize = 6;
+/// How many ranges are tried for an array.
+const RANGES: usize = 40;
+/// How many variables and cells equations are looked for over.
+const SCALARS: usize = 7;
+/// How many indices facts about all elements are used for.
+const INSTANCES: usize = 24;
+/// How many arrays facts are looked for at a cut point.
+const ARRAYS: usize = 6;
+
+/// The symbol that stands for an arbitrary index.
+fn index(terms: &mut Terms, program: &Program) -> SymId {
+    terms.symbol("index!", Sort::Bv(program.machine.size_type().bits))
+}
+
+/// Facts with the consequences that matter in an unrolling: those about all indices also for the indices that it computes.
+pub(crate) fn with_instances(
+    manager: &mut Manager,
+    program: &Program,
+    steps: &StepUnrolling,
+    mut facts: Vec<TermId>,
+) -> Vec<TermId> {
+    let index = index(&mut manager.terms, program);
+    let quantified = |terms: &Terms, fact: TermId| terms.symbols(fact).contains(&(index, 0));
+    let about_all: Vec<TermId> = facts.iter().copied().filter(|&fact| quantified(&manager.terms, fact)).collect();
+    if about_all.is_empty() {
+        return facts;
+    }
+    for instance in instances(manager, program, steps) {
+        for &fact in &about_all {
+            facts.push(
+                manager
+                    .terms
+                    .substitute(fact, &mut |_, symbol, number| (symbol == index && number == 0).then_some(instance)),
+            );
+        }
+    }
+    facts
+}
+
+/// The indices that an unrolling computes.
+fn instances(manager: &mut Manager, program: &Program, steps: &StepUnrolling) -> Vec<TermId> {
+    let unrolling = steps.unrolling();
+    let mut found = Vec::new();
+    for id in unrolling.arg().ids() {
+        for &edge in &program.node(unrolling.arg().location(id)).leaving {
+            let (Op::Load { addr, .. } | Op::Store { addr, .. }) = program.edge(edge).op else { continue };
+            let Some(place) = place(program, addr) else { continue };
+            let Some(term) = index_term(manager, program, &place.index) else { continue };
+            let term = unrolling.path(id).instantiate(&mut manager.terms, term);
+            if !found.contains(&term) && found.len() < INSTANCES {
+                found.push(term);
+            }
+        }
+    }
+    found
+}
+
+/// A value of a type as one of `width` bits; none if it is wider.
+fn widened(terms: &mut Terms, value: TermId, ty: IntTy, width: u32) -> Option<TermId> {
+    match terms.width(value) {
+        own if own > width => None,
+        own if own == width => Some(value),
+        _ if ty.signed => Some(terms.sext(width, value)),
+        _ => Some(terms.zext(width, value)),
+    }
+}
+
+fn index_term(manager: &mut Manager, program: &Program, index: &Index) -> Option<TermId> {
+    let width = program.machine.size_type().bits;
+    let mut sum = number(&mut manager.terms, index.constant, width);
+    for &(factor, part) in &index.parts {
+        let value = manager.encoder.value(&mut manager.terms, part).ok()?;
+        let terms = &mut manager.terms;
+        let value = widened(terms, value, program.exprs.ty(part), width)?;
+        let factor = number(terms, factor, width);
+        let product = terms.bv_bin(BvBin::Mul, factor, value);
+        sum = terms.bv_bin(BvBin::Add, sum, product);
+    }
+    Some(sum)
+}
+
+fn number(terms: &mut Terms, value: i128, width: u32) -> TermId {
+    let bits = IntTy { bits: width, signed: false }.wrap(value);
+    terms.bv(width, bits.unsigned_abs())
+}
+
+/// A number that depends on the sample.
+#[derive(Clone)]
+struct Scalar {
+    term: TermId,
+    ty: IntTy,
+    values: Vec<Option<i128>>,
+}
+
+/// Looks for candidates at one cut point.
+pub(crate) struct Search<'a> {
+    pub(crate) manager: &'a mut Manager,
+    pub(crate) program: &'a Program,
+    pub(crate) layout: &'a Layout,
+    pub(crate) samples: &'a [Sample],
+    /// Whether a variable can be mentioned.
+    pub(crate) in_scope: &'a dyn Fn(VarId) -> bool,
+}
+
+impl Search<'_> {
+    /// The candidates that hold in all samples.
+    pub(crate) fn run(&mut self) -> Vec<TermId> {
+        let mut found = Vec::new();
+        let arrays: Vec<usize> = (0..self.layout.arrays.len())
+            .filter(|&at| match self.layout.arrays[at].base {
+                Base::Address(_) => true,
+                Base::Pointer(var) => (self.in_scope)(var),
+            })
+            .filter(|&at| self.samples.iter().any(|sample| !sample.arrays[at].is_empty()))
+            .take(ARRAYS)
+            .collect();
+        let scalars = self.scalars(&arrays);
+        for &at in &arrays {
+            found.extend(self.copies(at, &arrays));
+            for (low, high) in self.ranges(&self.layout.arrays[at].clone()) {
+                let rows = self.rows(at, &low, &high);
+                if rows.len() < 3 {
+                    continue;
+                }
+                let guard = self.guard(&low, &high);
+                for fact in self.facts(at, &arrays, &scalars, &rows) {
+                    let candidate = self.manager.terms.implies(guard, fact);
+                    if !found.contains(&candidate) {
+                        found.push(candidate);
+                    }
+                    if found.len() >= CANDIDATES {
+                        return found;
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    fn width(&self) -> u32 {
+        self.program.machine.size_type().bits
+    }
+
+    fn constant(&mut self, value: i128) -> Scalar {
+        let width = self.width();
+        let term = number(&mut self.manager.terms, value, width);
+        Scalar { term, ty: IntTy { bits: width, signed: true }, values: vec![Some(value); self.samples.len()] }
+    }
+
+    fn variable(&mut self, var: VarId) -> Scalar {
+        let values = self.samples.iter().map(|sample| sample.vars.get(&var).copied()).collect();
+        Scalar { term: variable(self.manager, var), ty: self.program.var(var).ty, values }
+    }
+
+    /// An index that the program computes, plus a constant.
+    fn computed(&mut self, index: &Index, more: i128) -> Option<Scalar> {
+        let usable = |var: VarId| (self.in_scope)(var) && !self.program.var(var).temporary;
+        if !index.parts.iter().all(|&(_, part)| self.program.exprs.vars(part).into_iter().all(usable)) {
+            return None;
+        }
+        let index = Index { constant: index.constant + more, parts: index.parts.clone() };
+        let term = index_term(self.manager, self.program, &index)?;
+        let ty = IntTy { bits: self.width(), signed: true };
+        let value = |sample: &Sample| {
+            let mut sum = index.constant;
+            for &(factor, part) in &index.parts {
+                sum += factor * evaluate(self.program, part, sample)?;
+            }
+            Some(ty.wrap(sum))
+        };
+        Some(Scalar { term, ty, values: self.samples.iter().map(value).collect() })
+    }
+
+    /// Variables and cells that elements are compared with: those that bound ranges, and the cells.
+    fn scalars(&mut self, arrays: &[usize]) -> Vec<Scalar> {
+        let mut vars: Vec<VarId> = Vec::new();
+        for &at in arrays {
+            vars.extend(self.bounding(&self.layout.arrays[at].clone()));
+        }
+        let written = self.program.edges.iter().filter_map(|edge| match edge.op {
+            Op::Store { value, .. } => Some(self.program.exprs.vars(value)),
+            _ => None,
+        });
+        let stored: Vec<VarId> = written.flatten().filter(|&var| self.is_number(var)).collect();
+        vars.extend(stored);
+        vars.extend(interesting_variables(self.program, &|var| self.is_number(var)));
+        let mut seen = BTreeSet::new();
+        vars.retain(|&var| seen.insert(var));
+        let mut result: Vec<Scalar> = vars.into_iter().take(SCALARS).map(|var| self.variable(var)).collect();
+        for at in 0..self.layout.cells.len().min(SCALARS) {
+            result.push(cell(self.manager, self.layout, at, self.samples));
+        }
+        result
+    }
+
+    /// Whether a variable holds a number and can be mentioned.
+    fn is_number(&self, var: VarId) -> bool {
+        let data = self.program.var(var);
+        let points = self.layout.arrays.iter().any(|array| array.base == Base::Pointer(var));
+        (self.in_scope)(var) && !data.temporary && data.float.is_none() && !points
+    }
+
+    /// The variables in indices of an array and those that these are compared with.
+    fn bounding(&self, array: &Array) -> Vec<VarId> {
+        let mut vars: Vec<VarId> = array.indices.iter().copied().filter(|&var| self.is_number(var)).collect();
+        let direct: BTreeSet<VarId> = vars.iter().copied().collect();
+        for edge in &self.program.edges {
+            let Op::Assume { cond, .. } = edge.op else { continue };
+            let compared = self.program.exprs.vars(cond);
+            if compared.iter().any(|var| direct.contains(var)) {
+                let more: Vec<VarId> =
+                    compared.into_iter().filter(|&var| self.is_number(var) && !vars.contains(&var)).collect();
+                vars.extend(more);
+            }
+        }
+        vars.truncate(BOUNDS);
+        vars
+    }
+
+    fn ranges(&mut self, array: &Array) -> Vec<(Scalar, Scalar)> {
+        let vars = self.bounding(array);
+        let mut constants: BTreeSet<i128> = array.lengths.iter().copied().collect();
+        for edge in &self.program.edges {
+            let Op::Assume { cond, .. } = edge.op else { continue };
+            if self.program.exprs.vars(cond).iter().any(|var| vars.contains(var)) {
+                constants_in(self.program, cond, &mut |value| {
+                    if value > 1 {
+                        constants.insert(value);
+                    }
+                });
+            }
+        }
+        let mut inner: Vec<Scalar> = vars.iter().map(|&var| self.variable(var)).collect();
+        for index in &array.uses {
+            for more in [0, 1] {
+                inner.extend(self.computed(index, more));
+            }
+        }
+        inner.retain(|scalar| scalar.ty.bits <= self.program.machine.size_type().bits);
+        let outer: Vec<Scalar> = constants.into_iter().take(4).map(|value| self.constant(value)).collect();
+        let zero = self.constant(0);
+        let mut ranges: Vec<(Scalar, Scalar)> = Vec::new();
+        for high in inner.iter().chain(&outer) {
+            ranges.push((zero.clone(), high.clone()));
+        }
+        for low in &inner {
+            for high in outer.iter().chain(&inner).filter(|high| high.term != low.term) {
+                ranges.push((low.clone(), high.clone()));
+            }
+        }
+        let mut seen = BTreeSet::new();
+        ranges.retain(|(low, high)| seen.insert((low.term, high.term)));
+        ranges.truncate(RANGES);
+        ranges
+    }
+
+    /// The elements of an array in a range, as sample, index and value.
+    fn rows(&self, at: usize, low: &Scalar, high: &Scalar) -> Vec<(usize, i128, i128)> {
+        let mut rows = Vec::new();
+        for (number, sample) in self.samples.iter().enumerate() {
+            let (Some(low), Some(high)) = (low.values[number], high.values[number]) else { continue };
+            let inside = sample.arrays[at].iter().filter(|(index, _)| low <= *index && *index < high);
+            rows.extend(inside.map(|&(index, value)| (number, index, value)));
+        }
+        rows
+    }
+
+    fn guard(&mut self, low: &Scalar, high: &Scalar) -> TermId {
+        let width = self.width();
+        let symbol = index(&mut self.manager.terms, self.program);
+        let terms = &mut self.manager.terms;
+        let k = terms.var(symbol, 0);
+        // Scalars that are wider were left out.
+        let low = widened(terms, low.term, low.ty, width).unwrap_or(k);
+        let high = widened(terms, high.term, high.ty, width).unwrap_or(k);
+        let above = terms.bv_cmp(BvCmp::Sle, low, k);
+        let below = terms.bv_cmp(BvCmp::Slt, k, high);
+        terms.and(above, below)
+    }
+
+    /// The element of an array with the index k, plus some.
+    fn element(&mut self, at: usize, more: i128) -> TermId {
+        self.element_at(at, 1, more)
+    }
+
+    /// The element of an array with an index that depends linearly on k.
+    fn element_at(&mut self, at: usize, factor: i128, more: i128) -> TermId {
+        let array = &self.layout.arrays[at];
+        let width = self.width();
+        let symbol = index(&mut self.manager.terms, self.program);
+        let base = match array.base {
+            Base::Address(addr) => number(&mut self.manager.terms, addr, width),
+            Base::Pointer(var) => variable(self.manager, var),
+        };
+        let terms = &mut self.manager.terms;
+        let k = terms.var(symbol, 0);
+        let stride = number(terms, factor * array.stride, width);
+        let distance = terms.bv_bin(BvBin::Mul, stride, k);
+        let offset = number(terms, array.offset + more * array.stride, width);
+        let distance = terms.bv_bin(BvBin::Add, distance, offset);
+        let addr = terms.bv_bin(BvBin::Add, base, distance);
+        self.manager.encoder.read(terms, array.region, addr, array.ty.bits)
+    }
+
+    /// What holds in all rows.
+    fn facts(&mut self, at: usize, arrays: &[usize], scalars: &[Scalar], rows: &[(usize, i128, i128)]) -> Vec<TermId> {
+        let ty = self.layout.arrays[at].ty;
+        let mut facts = Vec::new();
+        let element = self.element(at, 0);
+        let (least, greatest) = rows.iter().fold((i128::MAX, i128::MIN), |(a, b), row| (a.min(row.2), b.max(row.2)));
+        if least == greatest {
+            let value = number(&mut self.manager.terms, least, ty.bits);
+            facts.push(self.manager.terms.eq(element, value));
+        }
+        let mut linear = self.equations(at, arrays, scalars, rows, 1);
+        if linear.is_empty() {
+            linear = self.equations(at, arrays, scalars, rows, 3);
+        }
+        facts.extend(linear.iter());
+        let explained = least == greatest || !linear.is_empty();
+        if explained {
+            return facts;
+        }
+        for modulus in [2, 3, 4] {
+            for rest in 0..modulus {
+                facts.extend(self.facts_about_every(at, arrays, scalars, rows, modulus, rest));
+            }
+        }
+        facts.extend(self.comparisons(at, arrays, scalars, rows, (least, greatest)));
+        facts
+    }
+
+    /// Equality with elements of other arrays at indices that depend linearly on k, as long as these are below a bound.
+    fn copies(&mut self, at: usize, arrays: &[usize]) -> Vec<TermId> {
+        let mut found = Vec::new();
+        let array = self.layout.arrays[at].clone();
+        let bounds: Vec<Scalar> = self.ranges(&array).into_iter().map(|(_, high)| high).collect();
+        let mut seen = BTreeSet::new();
+        for high in bounds.into_iter().filter(|bound| seen.insert(bound.term)) {
+            for &other in arrays.iter().filter(|&&other| other != at) {
+                if self.layout.arrays[other].ty.bits != array.ty.bits {
+                    continue;
+                }
+                for (factor, offset) in [1, 2, 3, 4, 5].into_iter().flat_map(|a| (-2..=2).map(move |b| (a, b))) {
+                    for own in [true, false] {
+                        // Whether the index k itself is below the bound, or the other one.
+                        if (factor, offset) != (1, 0) && self.is_copy(at, other, (factor, offset), &high, own) {
+                            let (mine, theirs) = (self.element(at, 0), self.element_at(other, factor, offset));
+                            let same = self.manager.terms.eq(mine, theirs);
+                            let guard = self.guard_of(&high, if own { (1, 0) } else { (factor, offset) });
+                            found.push(self.manager.terms.implies(guard, same));
+                        }
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    fn is_copy(&self, at: usize, other: usize, (factor, offset): (i128, i128), high: &Scalar, own: bool) -> bool {
+        let mut same = BTreeSet::new();
+        for (number, sample) in self.samples.iter().enumerate() {
+            let Some(high) = high.values[number] else { continue };
+            for &(index, value) in &sample.arrays[at] {
+                let theirs = factor * index + offset;
+                if index < 0 || theirs < 0 || (if own { index } else { theirs }) >= high {
+                    continue;
+                }
+                let elements = &sample.arrays[other];
+                if let Ok(position) = elements.binary_search_by_key(&theirs, |element| element.0) {
+                    if elements[position].1 != value {
+                        return false;
+                    }
+                    same.insert((index, value));
+                }
+            }
+        }
+        same.len() >= 4
+    }
+
+    /// That k is not negative and a linear function of it is below a bound.
+    fn guard_of(&mut self, high: &Scalar, (factor, offset): (i128, i128)) -> TermId {
+        let width = self.width();
+        let symbol = index(&mut self.manager.terms, self.program);
+        let terms = &mut self.manager.terms;
+        let k = terms.var(symbol, 0);
+        let (zero, factor, offset) =
+            (number(terms, 0, width), number(terms, factor, width), number(terms, offset, width));
+        let product = terms.bv_bin(BvBin::Mul, factor, k);
+        let theirs = terms.bv_bin(BvBin::Add, product, offset);
+        let high = widened(terms, high.term, high.ty, width).unwrap_or(zero);
+        let above = terms.bv_cmp(BvCmp::Sle, zero, k);
+        let below = terms.bv_cmp(BvCmp::Slt, theirs, high);
+        let inside = terms.bv_cmp(BvCmp::Slt, k, high);
+        terms.and_all(&[above, below, inside])
+    }
+
+    /// Equations for the indices with a remainder.
+    fn facts_about_every(
+        &mut self,
+        at: usize,
+        arrays: &[usize],
+        scalars: &[Scalar],
+        rows: &[(usize, i128, i128)],
+        modulus: i128,
+        rest: i128,
+    ) -> Vec<TermId> {
+        if !self.divides_by(modulus) {
+            return Vec::new();
+        }
+        let some: Vec<_> = rows.iter().copied().filter(|row| row.1.rem_euclid(modulus) == rest).collect();
+        if some.len() < 3 {
+            return Vec::new();
+        }
+        let width = self.width();
+        let symbol = index(&mut self.manager.terms, self.program);
+        let terms = &mut self.manager.terms;
+        let k = terms.var(symbol, 0);
+        let (by, rest) = (number(terms, modulus, width), number(terms, rest, width));
+        let remainder = terms.bv_bin(BvBin::Urem, k, by);
+        let guard = terms.eq(remainder, rest);
+        let equations = self.equations(at, arrays, scalars, &some, 1);
+        equations.into_iter().map(|equation| self.manager.terms.implies(guard, equation)).collect()
+    }
+
+    /// Whether the program computes remainders of a constant.
+    fn divides_by(&self, modulus: i128) -> bool {
+        let exprs = &self.program.exprs;
+        exprs.ids().any(|id| match exprs.get(id).kind {
+            ExprKind::Binary(BinOp::Rem, _, by) => exprs.as_const(by) == Some(modulus),
+            ExprKind::Binary(BinOp::BitAnd, _, by) => exprs.as_const(by) == Some(modulus - 1),
+            _ => false,
+        })
+    }
+
+    /// Comparisons of elements with constants, scalars, elements of other arrays and their neighbours.
+    fn comparisons(
+        &mut self,
+        at: usize,
+        arrays: &[usize],
+        scalars: &[Scalar],
+        rows: &[(usize, i128, i128)],
+        (least, greatest): (i128, i128),
+    ) -> Vec<TermId> {
+        let ty = self.layout.arrays[at].ty;
+        let element = self.element(at, 0);
+        let mut constants = BTreeSet::from([0, 1]);
+        for edge in &self.program.edges {
+            match edge.op {
+                Op::Assume { cond: id, .. } | Op::Assign { value: id, .. } | Op::Store { value: id, .. } => {
+                    constants_in(self.program, id, &mut |value| {
+                        constants.extend([value - 1, value, value + 1]);
+                    });
+                }
+                _ => {}
+            }
+        }
+        let mut pairs = Vec::new();
+        if let Some(&low) = constants.iter().rev().find(|&&value| value <= least && value > ty.min()) {
+            pairs.push((number(&mut self.manager.terms, low, ty.bits), element));
+        }
+        if let Some(&high) = constants.iter().find(|&&value| value >= greatest && value < ty.max()) {
+            pairs.push((element, number(&mut self.manager.terms, high, ty.bits)));
+        }
+        for scalar in scalars.iter().filter(|scalar| scalar.ty == ty) {
+            let known = |&&(sample, _, value): &&(usize, i128, i128)| Some((scalar.values[sample]?, value));
+            let both: Option<Vec<(i128, i128)>> = rows.iter().map(|row| known(&row)).collect();
+            let Some(both) = both else { continue };
+            if both.iter().all(|(scalar, value)| scalar <= value) {
+                pairs.push((scalar.term, element));
+            }
+            if both.iter().all(|(scalar, value)| value <= scalar) {
+                pairs.push((element, scalar.term));
+            }
+        }
+        for &other in arrays.iter().filter(|&&other| other != at && self.layout.arrays[other].ty == ty) {
+            let both = self.with_element(other, 0, rows);
+            let Some(both) = both else { continue };
+            let term = self.element(other, 0);
+            if both.iter().all(|(value, other)| other <= value) {
+                pairs.push((term, element));
+            }
+            if both.iter().all(|(value, other)| value <= other) {
+                pairs.push((element, term));
+            }
+        }
+        pairs
+            .into_iter()
+            .map(|(left, right)| self.manager.encoder.compare(&mut self.manager.terms, CmpOp::Le, ty, left, right))
+            .collect()
+    }
+
+    /// For each row its value and that of another array's element; none if one is missing.
+    fn with_element(&self, other: usize, more: i128, rows: &[(usize, i128, i128)]) -> Option<Vec<(i128, i128)>> {
+        rows.iter()
+            .map(|&(sample, index, value)| {
+                let elements = &self.samples[sample].arrays[other];
+                let found = elements.binary_search_by_key(&(index + more), |element| element.0).ok()?;
+                Some((value, elements[found].1))
+            })
+            .collect()
+    }
+
+    /// Equations between an element, its index with exponents up to `degree`, scalars and elements of other arrays.
+    fn equations(
+        &mut self,
+        at: usize,
+        arrays: &[usize],
+        scalars: &[Scalar],
+        rows: &[(usize, i128, i128)],
+        degree: u32,
+    ) -> Vec<TermId> {
+        let ty = self.layout.arrays[at].ty;
+        let width = self.width();
+        let symbol = index(&mut self.manager.terms, self.program);
+        let k = self.manager.terms.var(symbol, 0);
+        let k = match width.cmp(&ty.bits) {
+            std::cmp::Ordering::Less => self.manager.terms.sext(ty.bits, k),
+            std::cmp::Ordering::Equal => k,
+            std::cmp::Ordering::Greater => self.manager.terms.extract(ty.bits - 1, 0, k),
+        };
+        // Columns after the constant: terms with their values in the rows.
+        let mut columns: Vec<(TermId, Vec<i128>)> = Vec::new();
+        let (mut power, mut term) = (vec![1i128; rows.len()], number(&mut self.manager.terms, 1, ty.bits));
+        for _ in 0..degree {
+            for (value, row) in power.iter_mut().zip(rows) {
+                *value = value.saturating_mul(row.1);
+            }
+            term = self.manager.terms.bv_bin(BvBin::Mul, term, k);
+            columns.push((term, power.clone()));
+        }
+        for scalar in scalars {
+            let values: Option<Vec<i128>> = rows.iter().map(|row| scalar.values[row.0]).collect();
+            let term = widened(&mut self.manager.terms, scalar.term, scalar.ty, ty.bits);
+            if let (Some(values), Some(term)) = (values, term) {
+                columns.push((term, values));
+            }
+        }
+        for &other in arrays.iter().filter(|&&other| other != at) {
+            let Some(both) = self.with_element(other, 0, rows) else { continue };
+            let term = self.element(other, 0);
+            if let Some(term) = widened(&mut self.manager.terms, term, self.layout.arrays[other].ty, ty.bits) {
+                columns.push((term, both.into_iter().map(|(_, value)| value).collect()));
+            }
+        }
+        columns.push((self.element(at, 0), rows.iter().map(|row| row.2).collect()));
+        let own = columns.len();
+        let mut matrix: BTreeSet<Vec<i128>> = BTreeSet::new();
+        for row in 0..rows.len() {
+            let values: Vec<i128> = std::iter::once(1).chain(columns.iter().map(|column| column.1[row])).collect();
+            if values.iter().all(|value| value.abs() < 1 << 40) {
+                matrix.insert(values);
+            }
+        }
+        if matrix.len() < 4 {
+            return Vec::new();
+        }
+        let mut equations = Vec::new();
+        for coefficients in null_space(matrix.into_iter().collect(), columns.len() + 1) {
+            if coefficients[own] == 0 {
+                continue;
+            }
+            let mut sum = number(&mut self.manager.terms, coefficients[0], ty.bits);
+            for ((term, _), &coefficient) in columns.iter().zip(&coefficients[1..]) {
+                let terms = &mut self.manager.terms;
+                let factor = number(terms, coefficient, ty.bits);
+                let product = terms.bv_bin(BvBin::Mul, factor, *term);
+                sum = terms.bv_bin(BvBin::Add, sum, product);
+            }
+            let zero = number(&mut self.manager.terms, 0, ty.bits);
+            equations.push(self.manager.terms.eq(sum, zero));
+        }
+        equations
+    }
+}
+
+/// A cell with its values in the samples.
+fn cell(manager: &mut Manager, layout: &Layout, at: usize, samples: &[Sample]) -> Scalar {
+    let (term, ty) = cell_term(manager, layout, at);
+    Scalar { term, ty, values: samples.iter().map(|sample| sample.cells[at]).collect() }
+}
+
+/// The value of a cell of the layout, and its type.
+pub(crate) fn cell_term(manager: &mut Manager, layout: &Layout, at: usize) -> (TermId, IntTy) {
+    let cell = layout.cells[at];
+    let width = manager.encoder.program().machine.size_type().bits;
+    let addr = number(&mut manager.terms, i128::from(cell.addr), width);
+    (manager.encoder.read(&mut manager.terms, cell.region, addr, cell.ty.bits), cell.ty)
+}
+
+/// The value of an expression in a sample, if its variables are known.
+fn evaluate(program: &Program, id: ExprId, sample: &Sample) -> Option<i128> {
+    let vars: BTreeMap<VarId, i128> =
+        program.exprs.vars(id).into_iter().map(|var| Some((var, *sample.vars.get(&var)?))).collect::<Option<_>>()?;
+    eval(&program.exprs, id, &mut |var| vars[&var]).ok()
+}

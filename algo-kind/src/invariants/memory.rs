@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What the memory of a program looks like, judged by the addresses in it: arrays with their element sizes and indices, and
+//! cells with fixed addresses.
+//!
+//! Nothing is proved here. An array that is none, or that is missed, costs candidates, not soundness.
+
+use std::collections::BTreeSet;
+
+use cfa::Program;
+use cfa::ids::{ExprId, RegionId, VarId};
+use cfa::ir::{BinOp, ExprKind, IntTy, Op};
+use rustc_hash::FxHashMap;
+
+/// How many cells are looked at.
+const CELLS: usize = 8;
+/// How many arrays are looked at.
+const ARRAYS: usize = 16;
+
+/// A place in memory with a fixed address.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Cell {
+    pub(crate) region: RegionId,
+    pub(crate) addr: u64,
+    pub(crate) ty: IntTy,
+}
+
+/// Where an array begins.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Base {
+    /// At a fixed address.
+    Address(i128),
+    /// Where a variable points to.
+    Pointer(VarId),
+}
+
+/// An index as it is computed: a constant and multiples of expressions.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Index {
+    pub(crate) constant: i128,
+    pub(crate) parts: Vec<(i128, ExprId)>,
+}
+
+/// Elements of one size at equal distances.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Array {
+    pub(crate) region: RegionId,
+    pub(crate) base: Base,
+    /// Bytes from the base to the first element.
+    pub(crate) offset: i128,
+    /// Bytes between elements.
+    pub(crate) stride: i128,
+    /// The type of elements.
+    pub(crate) ty: IntTy,
+    /// Variables in indices.
+    pub(crate) indices: BTreeSet<VarId>,
+    /// How the program computes indices.
+    pub(crate) uses: Vec<Index>,
+    /// The number of elements, as far as it is fixed.
+    pub(crate) lengths: Vec<i128>,
+}
+
+impl Array {
+    /// The address of the element with index 0.
+    pub(crate) fn start(&self, vars: &FxHashMap<VarId, i128>) -> Option<i128> {
+        let base = match self.base {
+            Base::Address(addr) => addr,
+            Base::Pointer(var) => *vars.get(&var)?,
+        };
+        base.checked_add(self.offset)
+    }
+}
+
+/// The arrays and cells of a program.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Layout {
+    pub(crate) arrays: Vec<Array>,
+    pub(crate) cells: Vec<Cell>,
+}
+
+/// An address in parts.
+#[derive(Default)]
+struct Address {
+    constant: i128,
+    pointers: Vec<(VarId, ExprId)>,
+    scaled: Vec<(i128, ExprId)>,
+}
+
+impl Layout {
+    /// What the accesses of a program show.
+    pub(crate) fn of(program: &Program) -> Self {
+        let mut layout = Layout::default();
+        for edge in &program.edges {
+            let (addr, region, ty) = match edge.op {
+                Op::Load { var, addr, region } => (addr, region, program.var(var).ty),
+                Op::Store { addr, value, region } => (addr, region, program.exprs.ty(value)),
+                _ => continue,
+            };
+            match program.exprs.as_const(addr) {
+                Some(addr) => layout.cell(region, addr, ty),
+                None => layout.access(program, region, addr, ty),
+            }
+        }
+        layout.aliases(program);
+        layout.arrays.truncate(ARRAYS);
+        layout
+    }
+
+    fn cell(&mut self, region: RegionId, addr: i128, ty: IntTy) {
+        let Ok(addr) = u64::try_from(addr) else { return };
+        let known = self.cells.iter().any(|cell| cell.addr == addr && cell.ty.bits == ty.bits);
+        if !known && self.cells.len() < CELLS {
+            self.cells.push(Cell { region, addr, ty });
+        }
+    }
+
+    fn access(&mut self, program: &Program, region: RegionId, addr: ExprId, ty: IntTy) {
+        let Some(Place { base, offset, stride, index, lengths }) = place(program, addr) else { return };
+        if stride < i128::from(ty.bits / 8) {
+            return;
+        }
+        let indices: BTreeSet<VarId> = index.parts.iter().flat_map(|&(_, part)| program.exprs.vars(part)).collect();
+        let same = |array: &&mut Array| {
+            (array.base, array.offset, array.stride, array.ty.bits) == (base, offset, stride, ty.bits)
+        };
+        match self.arrays.iter_mut().find(same) {
+            Some(array) => {
+                array.indices.extend(indices);
+                if !array.uses.contains(&index) {
+                    array.uses.push(index);
+                }
+            }
+            None => {
+                self.arrays.push(Array { region, base, offset, stride, ty, indices, uses: vec![index], lengths });
+            }
+        }
+    }
+
+    /// Arrays that are accessed through parameters and copies of pointers begin where the originals point to.
+    fn aliases(&mut self, program: &Program) {
+        let mut sources: Vec<(VarId, ExprId)> = Vec::new();
+        for edge in &program.edges {
+            match &edge.op {
+                Op::Call { callee, args, .. } => {
+                    sources.extend(program.func(*callee).params.iter().copied().zip(args.iter().copied()));
+                }
+                Op::Assign { var, value } => sources.push((*var, *value)),
+                _ => {}
+            }
+        }
+        let mut next = 0;
+        while next < self.arrays.len() && self.arrays.len() < 2 * ARRAYS {
+            let array = self.arrays[next].clone();
+            next += 1;
+            let Base::Pointer(pointer) = array.base else { continue };
+            for &(_, value) in sources.iter().filter(|(var, _)| *var == pointer) {
+                let base = match program.exprs.get(value).kind {
+                    ExprKind::Var(var) => Base::Pointer(var),
+                    ExprKind::Const(addr) if addr != 0 => Base::Address(addr),
+                    _ => continue,
+                };
+                let alias = Array { base, ..array.clone() };
+                let same = |known: &Array| {
+                    (known.base, known.offset, known.stride, known.ty.bits)
+                        == (alias.base, alias.offset, alias.stride, alias.ty.bits)
+                };
+                if !self.arrays.iter().any(same) {
+                    self.arrays.push(alias);
+                }
+            }
+        }
+    }
+}
+
+/// An address as an element of an array.
+pub(crate) struct Place {
+    base: Base,
+    offset: i128,
+    stride: i128,
+    pub(crate) index: Index,
+    lengths: Vec<i128>,
+}
+
+/// The array that an address seems to be computed for.
+pub(crate) fn place(program: &Program, addr: ExprId) -> Option<Place> {
+    let mut parts = Address::default();
+    split(program, addr, 1, &mut parts);
+    let object = program.objects.iter().find(|object| {
+        let start = i128::from(object.addr);
+        start <= parts.constant && parts.constant < start + i128::from(object.size)
+    });
+    if object.is_some() {
+        // What is added to the address of an object is no pointer.
+        parts.scaled.extend(parts.pointers.drain(..).map(|(_, id)| (1, id)));
+    }
+    let stride = parts.scaled.iter().fold(0, |all, (factor, _)| gcd(all, *factor));
+    if stride == 0 {
+        return None;
+    }
+    let (base, rest, lengths) = match (&parts.pointers[..], object) {
+        ([], Some(object)) => {
+            let start = i128::from(object.addr);
+            (Base::Address(start), parts.constant - start, vec![i128::from(object.size) / stride])
+        }
+        (&[(pointer, _)], None) => (Base::Pointer(pointer), parts.constant, Vec::new()),
+        _ => return None,
+    };
+    let index = Index {
+        constant: rest.div_euclid(stride),
+        parts: parts.scaled.iter().map(|&(factor, part)| (factor / stride, part)).collect(),
+    };
+    Some(Place { base, offset: rest.rem_euclid(stride), stride, index, lengths })
+}
+
+/// Adds `factor` times an expression to the parts of an address.
+fn split(program: &Program, id: ExprId, factor: i128, out: &mut Address) {
+    let expr = program.exprs.get(id);
+    let constant = |id: ExprId| program.exprs.as_const(id).map(|value| signed(value, expr.ty));
+    match expr.kind {
+        ExprKind::Const(value) => out.constant += factor * signed_if_negative(value, expr.ty),
+        ExprKind::Binary(BinOp::Add, a, b) => {
+            split(program, a, factor, out);
+            split(program, b, factor, out);
+        }
+        ExprKind::Binary(BinOp::Sub, a, b) if constant(b).is_some() => {
+            split(program, a, factor, out);
+            out.constant -= factor * constant(b).unwrap_or(0);
+        }
+        ExprKind::Binary(BinOp::Mul, a, b) => match (constant(a), constant(b)) {
+            (_, Some(by)) => split_scaled(program, a, factor * by, out),
+            (Some(by), _) => split_scaled(program, b, factor * by, out),
+            _ => out.scaled.push((factor, id)),
+        },
+        ExprKind::Var(var) if factor == 1 => out.pointers.push((var, id)),
+        _ => out.scaled.push((factor, id)),
+    }
+}
+
+/// A multiple of an expression, of which constant summands are moved out as long as that does not change its value.
+fn split_scaled(program: &Program, id: ExprId, factor: i128, out: &mut Address) {
+    match program.exprs.get(id).kind {
+        ExprKind::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul, ..) => split(program, id, factor, out),
+        ExprKind::Const(value) => out.constant += factor * value,
+        _ => out.scaled.push((factor, id)),
+    }
+}
+
+fn signed(value: i128, ty: IntTy) -> i128 {
+    IntTy { signed: true, ..ty }.wrap(value)
+}
+
+/// Constants of the size of addresses stay as they are; those close to the greatest value are negative offsets.
+fn signed_if_negative(value: i128, ty: IntTy) -> i128 {
+    if value > ty.max() - (1 << 24) { signed(value, ty) } else { value }
+}
+
+fn gcd(a: i128, b: i128) -> i128 {
+    let (mut a, mut b) = (a.abs(), b.abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cfa::{Options, Source};
+
+    fn layout(text: &str) -> Layout {
+        let source = Source { name: "t.c".into(), text: text.into() };
+        Layout::of(&cfa::load(&[source], &Options::default()).unwrap())
+    }
+
+    #[test]
+    fn arrays_of_structures_and_of_arrays() {
+        let found = layout(
+            "struct s { int x; char y; } a[10]; int m[4][6]; int main(void) { int i = 0, j = 1;
+            while (i < 3) { a[i + 1].y = 1; m[i][j] = 2; i++; } return a[2].x; }",
+        );
+        let [y, m] = &found.arrays[..] else { panic!("{found:?}") };
+        assert_eq!((y.offset, y.stride, y.lengths[0]), (4, 8, 10));
+        assert_eq!((m.offset, m.stride, m.lengths[0]), (0, 4, 24));
+        let factors: Vec<i128> = m.uses[0].parts.iter().map(|part| part.0).collect();
+        assert_eq!(factors, [6, 1], "rows have six elements");
+        assert_eq!(found.cells.len(), 1, "a[2].x has a fixed address");
+    }
+
+    #[test]
+    fn arrays_behind_parameters() {
+        let found = layout(
+            "int g[9]; void f(int *p) { for (int i = 0; i < 9; i++) p[i] = i; } int main(void) { f(g); return 0; }",
+        );
+        let bases: Vec<bool> = found.arrays.iter().map(|array| matches!(array.base, Base::Address(_))).collect();
+        assert_eq!(bases, [false, true]);
+    }
+}
