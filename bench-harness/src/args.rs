@@ -13,7 +13,7 @@ use crate::{
     compare::compare,
     error::Error,
     launch::{self, RunArgs},
-    report::{self, PlotArgs, ScoreArgs, TableArgs},
+    report::{self, ExportArgs, PlotArgs, ScoreArgs, TableArgs},
     reproduce::{self, ReproduceArgs},
     result::{self, Existing, Record, Status, Writer},
     summary,
@@ -39,6 +39,7 @@ enum Cmd {
     Plot(PlotArgs),
     Score(ScoreArgs),
     Merge(MergeArgs),
+    Export(ExportArgs),
     Reproduce(Box<ReproduceArgs>),
 }
 
@@ -93,6 +94,7 @@ pub fn execute(cli: Cli) -> Result<u8, Error> {
         Cmd::Table(args) => report::table(&args).map(|()| 0),
         Cmd::Plot(args) => report::plot(&args).map(|()| 0),
         Cmd::Reproduce(args) => reproduce::reproduce(*args),
+        Cmd::Export(args) => report::export(&args).map(|()| 0),
         Cmd::Merge(args) => merge(&args).map(|()| 0),
         Cmd::Score(args) => report::score(&args).map(|()| 0),
     }

@@ -212,6 +212,21 @@ pub struct Work {
     pub cores: Option<usize>,
 }
 
+/// A file of `[tools.NAME]` alone.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ToolFile {
+    tools: BTreeMap<String, Description>,
+}
+
+/// Reads a file that describes tools.
+pub fn read_tools(path: &Path) -> Result<BTreeMap<String, Description>, Error> {
+    let text = fs::read_to_string(path).map_err(Error::file("read", path))?;
+    let file: ToolFile =
+        toml::from_str(&text).map_err(|e| Error::Experiment { path: path.into(), message: e.to_string() })?;
+    Ok(file.tools)
+}
+
 impl Experiment {
     /// Reads a file, and the one whose results it looks at.
     pub fn read(path: &Path) -> Result<Experiment, Error> {

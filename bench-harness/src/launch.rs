@@ -12,9 +12,10 @@ use clap::Args;
 
 use crate::{
     args::{exit_code, note, print},
+    benchexec::Benchmark,
     cgroup::Cgroups,
     error::Error,
-    experiment::{Experiment, Wishes, Work},
+    experiment::{self, Experiment, Wishes, Work},
     limits::Limits,
     matrix::{Matrix, Metric, Source},
     result::{Existing, Record, Writer},
@@ -27,7 +28,7 @@ use crate::{
 /// Run tools on tasks; results go to a file, one JSON object a line as each run ends, a summary to the screen.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Task definitions (.yml), lists of them (.set), or one experiment (.toml)
+    /// Task definitions (.yml), lists of them (.set), or one experiment (.toml) or benchmark definition of BenchExec (.xml)
     tasks: Vec<PathBuf>,
     /// A list of tasks; may be given several times
     #[arg(long, value_name = "FILE")]
@@ -40,6 +41,9 @@ pub(crate) struct RunArgs {
     property: String,
     #[command(flatten)]
     common: Common,
+    /// A file that describes the tool of a benchmark definition: [tools.NAME] as in an experiment
+    #[arg(long, value_name = "FILE")]
+    describe: Option<PathBuf>,
     /// Only the first N runs
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
@@ -128,15 +132,20 @@ where
 
 /// Does what the arguments say and returns the exit code.
 pub(crate) fn run(args: RunArgs) -> Result<u8, Error> {
-    let is_experiment = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "toml");
+    let ending = |path: &PathBuf| path.extension().map(|ending| ending.to_string_lossy().into_owned());
     if let [path] = &args.tasks[..]
-        && is_experiment(path)
+        && let Some(ending @ ("toml" | "xml")) = ending(path).as_deref()
     {
         if !args.options.is_empty() || !args.set.is_empty() {
             return Err(Error::Usage("options of tools and tasks stand in the experiment".into()));
         }
-        let experiment = Experiment::read(path)?;
-        let mut work = experiment.work(&args.common.wishes(&args.tool)?)?;
+        let wishes = args.common.wishes(&args.tool)?;
+        let mut work = if ending == "toml" {
+            Experiment::read(path)?.work(&wishes)?
+        } else {
+            let described = args.describe.as_deref().map(experiment::read_tools).transpose()?;
+            Benchmark::read(path)?.work(&described.unwrap_or_default(), &wishes)?
+        };
         work.jobs.truncate(args.limit.unwrap_or(usize::MAX));
         for (column, reason) in &work.unavailable {
             note(&format!("not run: {column}: {reason}"));

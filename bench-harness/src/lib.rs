@@ -11,6 +11,7 @@
 pub mod aggregate;
 pub mod answer;
 pub mod args;
+pub mod benchexec;
 pub mod cgroup;
 pub mod claims;
 pub mod compare;
@@ -21,6 +22,7 @@ pub mod html;
 mod launch;
 pub mod limits;
 pub mod matrix;
+mod paths;
 pub mod plot;
 pub mod progress;
 pub mod published;

@@ -10,6 +10,7 @@ use clap::{Args, Subcommand};
 
 use crate::{
     args::{note, print},
+    benchexec,
     error::Error,
     grid::Format,
     html,
@@ -128,6 +129,33 @@ pub(crate) struct ScoreArgs {
     /// How it is written
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+}
+
+/// Write the results for BenchExec's table-generator: a result XML file for each configuration.
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// Result files
+    #[arg(required = true)]
+    results: Vec<PathBuf>,
+    /// The folder of the files
+    #[arg(long, short, value_name = "FOLDER", default_value = ".")]
+    output: PathBuf,
+    /// The name of the benchmark [default: the first file's]
+    #[arg(long)]
+    name: Option<String>,
+}
+
+/// Writes files for BenchExec and prints their names.
+pub(crate) fn export(args: &ExportArgs) -> Result<(), Error> {
+    let sources: Vec<Source> = args.results.iter().map(|path| Source::read(path)).collect::<Result<_, _>>()?;
+    let name = args.name.clone().or(sources.first().map(|source| source.name.clone())).unwrap_or_default();
+    let mut names = String::new();
+    for (file, xml) in benchexec::result_files(&Matrix::new(&sources), &sources, &name, &args.output) {
+        let path = args.output.join(file);
+        write(&path, &xml)?;
+        names += &format!("{}\n", path.display());
+    }
+    print(&names)
 }
 
 /// Writes a table.

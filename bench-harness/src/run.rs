@@ -27,6 +27,7 @@ use crate::{
     cgroup::Cgroups,
     error::Error,
     limits::{self, End, Limits},
+    paths::relative,
     progress::Progress,
     result::{self, Key, Parameter, Record, Writer, column},
     sys,
@@ -249,7 +250,7 @@ fn run_one(plan: &Plan, job: &Job, folder: &Path, stop: &(dyn Fn() -> bool + Syn
         parameter: configuration.parameter.clone(),
         measured_by: Some(plan.cgroups.name().into()),
         statistics: answer.statistics,
-        log: plan.logs.is_some().then(|| path.strip_prefix(&plan.results).unwrap_or(&path).to_path_buf()),
+        log: plan.logs.is_some().then(|| relative(&path, &plan.results)),
     }))
 }
 

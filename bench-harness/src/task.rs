@@ -93,8 +93,8 @@ pub fn files(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error> {
     expand(folder, pattern).map_err(Error::Usage)
 }
 
-/// Reads `.set` files and task definitions, in this order of precedence by the ending of the name.
-pub fn load(files: &[PathBuf], property: &str) -> Result<Tasks, Error> {
+/// The task definitions that the files name, which are definitions or lists of them (`.set`).
+pub fn definitions(files: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let mut definitions = Vec::new();
     for file in files {
         match file.extension().and_then(|e| e.to_str()) {
@@ -106,6 +106,12 @@ pub fn load(files: &[PathBuf], property: &str) -> Result<Tasks, Error> {
             }
         }
     }
+    Ok(definitions)
+}
+
+/// Reads `.set` files and task definitions, in this order of precedence by the ending of the name.
+pub fn load(files: &[PathBuf], property: &str) -> Result<Tasks, Error> {
+    let definitions = definitions(files)?;
     let mut loaded = Tasks::default();
     let mut seen = BTreeSet::new();
     let mut names: BTreeMap<String, PathBuf> = BTreeMap::new();

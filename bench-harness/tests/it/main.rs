@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Runs of the program `cpa-bench` with a fake verifier: a shell script that takes the "C program" for shell commands.
 
+mod benchexec;
 mod experiments;
 mod files;
 mod input;
