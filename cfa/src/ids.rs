@@ -36,3 +36,4 @@ entity!(/** A function, with or without a body. */ FuncId, "f");
 entity!(/** A side-effect-free expression. */ ExprId, "x");
 entity!(/** A loop of the control-flow graph. */ LoopId, "l");
 entity!(/** A part of memory. */ RegionId, "r");
+entity!(/** A block of a partitioning. */ BlockId, "b");

@@ -6,6 +6,7 @@
 //! [`ir`] and are checked by [`verify::verify`].
 
 mod ast;
+pub mod blocks;
 pub mod dump;
 mod error;
 pub mod eval;
@@ -37,10 +38,11 @@ mod text;
 mod types;
 pub mod verify;
 
+pub use blocks::{Block, BlockKind, Blocks, Partitioning};
 pub use error::LoadError;
 pub use eval::{Undefined, eval};
 pub use exprs::Exprs;
-pub use ids::{EdgeId, ExprId, FuncId, LoopId, NodeId, RegionId, VarId};
+pub use ids::{BlockId, EdgeId, ExprId, FuncId, LoopId, NodeId, RegionId, VarId};
 pub use ir::{
     AllocKind, BinOp, Body, CmpOp, Edge, Expr, ExprKind, FloatFn, FloatOp, FloatTy, Function, HavocOrigin, IntTy, Node,
     Object, Op, Region, Scope, Span, UnOp, Var,

@@ -19,6 +19,8 @@ pub enum DumpFormat {
 pub enum Dump {
     /// The control-flow automaton.
     Cfa,
+    /// The blocks of block-abstraction memoization.
+    Blocks,
 }
 
 /// When files are preprocessed.

@@ -217,6 +217,7 @@ fn supervise(args: &Args, input: Input, config: Config, limits: Limits) -> Resul
         thread::Builder::new().name("analysis".into()).stack_size(STACK).spawn(move || {
             let work = AssertUnwindSafe(|| match args.dump {
                 Some(Dump::Cfa) => verify::dump(&input, args.format == DumpFormat::Dot),
+                Some(Dump::Blocks) => verify::dump_blocks(&input, &config),
                 None if args.explain_plan => verify::explain(&input, &config),
                 None => verify::verify(&input, &config, &args, limits, cancel, status),
             });

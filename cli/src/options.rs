@@ -166,6 +166,7 @@ macro_rules! choice {
 
 choice!(/** The algorithm around the exploration. */ Algorithm {
     /** Counterexample-guided abstraction refinement. */ Cegar = "CEGAR",
+    /** That, with block-abstraction memoization. */ Bam = "BAM",
     /** One exploration with everything tracked; for analyses of values. */ Cpa = "CPA",
     /** Bounded model checking. */ Bmc = "BMC",
     /** Execution with concrete inputs. */ Execution = "EXECUTION",
@@ -232,6 +233,11 @@ choice!(/** Which infeasible prefix of a path is refuted. */ PrefixPreference {
     /** The one that needs the fewest and best variables. */ Best = "DOMAIN_MIN",
     /** The first one. */ Shortest = "LENGTH_MIN",
     /** The last one. */ Longest = "LENGTH_MAX",
+});
+choice!(/** Which parts of a program are blocks. */ BlockHeuristic {
+    /** Functions. */ Functions = "FunctionPartitioning",
+    /** Loops. */ Loops = "LoopPartitioning",
+    /** Both. */ FunctionsAndLoops = "FunctionAndLoopPartitioning",
 });
 choice!(/** How the bound of an unrolling grows. */ Adjuster {
     /** Not at all. */ Static = "STATIC",
@@ -398,6 +404,14 @@ options! {
     "cpa.predicate.forcedCovering" forced_covering: ForcedCoverings = ForcedCoverings::None;
     /// The interpolation engines in the order in which they are asked, separated by commas.
     "cpa.predicate.refinement.engines" engines: String = "newton,uniform,spacer,candidates,sp".to_string();
+    /// Block-abstraction memoization: which parts of the program are blocks, beside recursive functions, which always are.
+    "cpa.bam.blockHeuristic" bam_blocks: BlockHeuristic = BlockHeuristic::FunctionsAndLoops;
+    /// Block-abstraction memoization: functions and loops with fewer locations of their own are no blocks.
+    "cpa.bam.minBlockSize" bam_min_size: u32 = 10;
+    /// Block-abstraction memoization: whether refinements change copies of graphs; otherwise they change the graphs.
+    "cpa.bam.useCopyOnWriteRefinement" bam_copy: bool = true;
+    /// Block-abstraction memoization: how many graphs of blocks are remembered; 0 means no limit.
+    "cpa.bam.maxCachedBlocks" bam_max_cached: u32 = 0;
     /// How states of the value analysis are merged.
     "cpa.value.merge" value_merge: MergeType = MergeType::Sep;
     /// How states of the octagon analysis are merged.

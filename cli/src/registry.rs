@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From a configuration to an analysis: the one place where domains, refiners and algorithms meet.
 
+<<<<<<< HEAD
 mod abstraction;
+=======
+mod bam;
+>>>>>>> e597a60 (Block-abstraction memoization: blocks, nested analyses with a cache, refinement in place and on copies; explicit values)
 mod bmc;
 mod cegar;
 mod data;
@@ -22,7 +26,11 @@ use cpa_predicate::{Computation, Encoding, Manager, Representation, Settings};
 use crate::options::{Algorithm, BddChoice, ComputationChoice, Config, Domains, EncodingChoice, FormulaChoice};
 use cpa_predicate::region::Library;
 
+<<<<<<< HEAD
 pub use abstraction::LoopAbstraction;
+=======
+pub use bam::{BamAnalysis, partitioning};
+>>>>>>> e597a60 (Block-abstraction memoization: blocks, nested analyses with a cache, refinement in place and on copies; explicit values)
 pub use bmc::BmcAnalysis;
 pub use cegar::CegarAnalysis;
 pub use data::DataAnalysis;
@@ -63,6 +71,7 @@ pub fn analysis(
             Box::new(CegarAnalysis::new(program, targets, config)?)
         }
         Algorithm::Cegar | Algorithm::Cpa => Box::new(DataAnalysis::new(program, targets, config)?),
+        Algorithm::Bam => Box::new(BamAnalysis::new(program, targets, config)?),
         Algorithm::Bmc => Box::new(BmcAnalysis::new(program, targets, config)?),
         Algorithm::Execution => Box::new(ExecutionAnalysis::new(program, targets, config)),
         Algorithm::Exhaustive => Box::new(ExhaustiveAnalysis::new(program, targets, config)?),

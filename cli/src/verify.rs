@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use cfa::{MachineModel, Program, Property, UndefinedFunctions};
+use cfa::{Blocks, MachineModel, Program, Property, UndefinedFunctions};
 use cpa_core::CancelToken;
 use report::summary::Summary;
 
@@ -13,6 +13,7 @@ use crate::limits::{Limits, cpu_time, memory_used};
 use crate::options::Config;
 use crate::plan::Plan;
 use crate::portfolio::{Answer, Job, PortfolioError, applicable};
+use crate::registry::partitioning;
 use crate::results::Results;
 
 /// A source file in memory.
@@ -82,6 +83,13 @@ pub fn dump(input: &Input, dot: bool) -> Result<Reply, RunError> {
     let program = load(input)?;
     let text = if dot { program.dot() } else { program.dump() };
     Ok(Reply::Lines(vec![text.trim_end().to_string()]))
+}
+
+/// Prints the blocks that the program is divided into.
+pub fn dump_blocks(input: &Input, config: &Config) -> Result<Reply, RunError> {
+    let program = load(input)?;
+    let text = Blocks::find(&program, partitioning(config)).dump(&program);
+    Ok(Reply { lines: vec![text.trim_end().to_string()], ..Reply::default() })
 }
 
 /// Prints what the plan would run.

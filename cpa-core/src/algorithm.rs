@@ -77,6 +77,89 @@ pub fn run(
     }
 }
 
+/// Takes the next waiting node that no other one covers, for algorithms that expand nodes in a way of their own. All its
+/// steps are to be explored or made to wait again.
+pub fn next(cx: &mut Cx, cpa: &mut Composite, exploration: &mut Exploration) -> Result<Option<ArgId>, Stop> {
+    loop {
+        cx.check()?;
+        let Some(id) = exploration.pop() else { return Ok(None) };
+        exploration.statistics.iterations += 1;
+        match try_cover(cx, cpa, exploration, &mut None, id) {
+            Ok(true) => {}
+            Ok(false) => return Ok(Some(id)),
+            Err(stop) => {
+                exploration.requeue_steps(id, []);
+                return Err(stop);
+            }
+        }
+    }
+}
+
+/// Explores one step of a node until it is done or a target is found. What is left waits again.
+pub fn explore(
+    cx: &mut Cx,
+    cpa: &mut Composite,
+    exploration: &mut Exploration,
+    id: ArgId,
+    step: Step,
+) -> Result<Option<ArgId>, Stop> {
+    let state = exploration.arg().state(id).clone();
+    let precision = exploration.arg().precision(id).clone();
+    let mut explorer = Explorer { cx, cpa, exploration, abort: &mut at_target, id, step };
+    match explorer.explore(&state, &precision) {
+        Ok(Explored::All) => Ok(None),
+        Ok(Explored::Until { target, complete }) => {
+            if !complete {
+                exploration.requeue_steps(id, [step]);
+            }
+            Ok(Some(target))
+        }
+        Err(stop) => {
+            exploration.requeue_steps(id, [step]);
+            Err(stop)
+        }
+    }
+}
+
+/// What became of a successor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Added {
+    /// It is a new node.
+    New(ArgId),
+    /// It was merged into this node, which changed.
+    Merged(ArgId),
+    /// This node already stands for it.
+    Known(ArgId),
+    /// It is a new node that is covered.
+    Covered(ArgId),
+}
+
+impl Added {
+    /// The node that stands for the successor.
+    pub fn node(self) -> ArgId {
+        let (Added::New(id) | Added::Merged(id) | Added::Known(id) | Added::Covered(id)) = self;
+        id
+    }
+}
+
+/// Adds an adjusted successor that was computed elsewhere; `parent` is its predecessor and the step that led to it.
+pub fn add_successor(
+    cx: &mut Cx,
+    cpa: &mut Composite,
+    exploration: &mut Exploration,
+    (state, precision): (State, Precision),
+    location: NodeId,
+    (id, step): (ArgId, Step),
+) -> Result<Added, Stop> {
+    exploration.statistics.successors += 1;
+    let mut explorer = Explorer { cx, cpa, exploration, abort: &mut at_target, id, step };
+    let known = explorer.children_of_step();
+    match explorer.is_known(&known, &state)? {
+        Some(child) => Ok(Added::Known(child)),
+        None => explorer.handle(state, precision, location),
+    }
+}
+
 /// Tries to avoid the expansion of a node by covering it.
 fn try_cover(
     cx: &mut Cx,
@@ -176,10 +259,10 @@ impl Explorer<'_> {
             self.exploration.statistics.successors += 1;
             let adjusted = self.cpa.adjust(self.cx, successor, precision, location, Some(self.step))?;
             let Some((successor, precision)) = adjusted else { continue };
-            if self.is_known(&known, &successor)? {
+            if self.is_known(&known, &successor)?.is_some() {
                 continue;
             }
-            if let Some(changed) = self.handle(successor, precision, location)?
+            if let Added::New(changed) | Added::Merged(changed) = self.handle(successor, precision, location)?
                 && (self.abort)(self.exploration.arg(), changed)
             {
                 return Ok(Explored::Until { target: changed, complete: index + 1 == count });
@@ -193,36 +276,41 @@ impl Explorer<'_> {
         children.filter(|(_, step)| *step == self.step).map(|&(child, _)| child).collect()
     }
 
-    /// Whether the step was explored before, and this successor is already a child.
-    fn is_known(&mut self, known: &[ArgId], successor: &State) -> Result<bool, Stop> {
+    /// The child that is this successor, if the step was explored before.
+    fn is_known(&mut self, known: &[ArgId], successor: &State) -> Result<Option<ArgId>, Stop> {
         for &child in known {
             let arg = self.exploration.arg();
             if arg.is_alive(child) && self.cpa.equal(self.cx, successor, arg.state(child))? {
-                return Ok(true);
+                return Ok(Some(child));
             }
         }
-        Ok(false)
+        Ok(None)
     }
 
-    /// Merges, covers or adds a successor; answers the node that is new or has changed.
-    fn handle(&mut self, state: State, precision: Precision, location: NodeId) -> Result<Option<ArgId>, Stop> {
+    /// Merges, covers or adds a successor.
+    fn handle(&mut self, state: State, precision: Precision, location: NodeId) -> Result<Added, Stop> {
         let key = self.cpa.partition(&state);
         let parent = (self.id, self.step);
         if let Some((other, merged)) = self.find_merge(key, &state, &precision)? {
             let Some(merged) = merged else {
                 self.exploration.absorb(self.cpa, other, &precision, parent);
-                return Ok(None);
+                return Ok(Added::Known(other));
             };
             self.exploration.merge_into(self.cpa, other, merged, &precision, parent);
-            return Ok(Some(other));
+            return Ok(Added::Merged(other));
         }
         if self.cpa.coverable(&state)
             && let Some(by) = self.find_cover(key, &state)?
         {
-            self.exploration.add_covered(self.cpa, (state, precision), location, parent, by);
-            return Ok(None);
+            return Ok(Added::Covered(self.exploration.add_covered(
+                self.cpa,
+                (state, precision),
+                location,
+                parent,
+                by,
+            )));
         }
-        Ok(Some(self.exploration.add(self.cpa, state, precision, location, Some(parent))))
+        Ok(Added::New(self.exploration.add(self.cpa, state, precision, location, Some(parent))))
     }
 
     /// The most recent reached node that the state can be merged with, and what that changes its state to.

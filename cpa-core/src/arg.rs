@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use cfa::ids::NodeId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::composite::{Precision, State};
+use crate::composite::{Composite, Precision, State};
 use crate::cpa::{Fingerprint, PartitionKey, Rank, Target};
 use crate::step::Step;
 
@@ -202,6 +202,59 @@ impl Arg {
 
     pub(crate) fn set_root(&mut self, id: ArgId) {
         self.root = Some(id);
+    }
+
+    /// Adds a node to a graph that is put together by hand, such as a path for a refiner. The first node is the root.
+    pub fn attach(
+        &mut self,
+        cpa: &Composite,
+        (state, precision): (State, Precision),
+        location: NodeId,
+        parents: &[(ArgId, Step)],
+    ) -> ArgId {
+        let id = self.insert(Node {
+            key: cpa.partition(&state),
+            fingerprint: None,
+            rank: Rank::default(),
+            target: cpa.target(&state),
+            coverable: cpa.coverable(&state),
+            state,
+            precision,
+            location,
+            parents: Vec::new(),
+            children: Vec::new(),
+            covered_by: None,
+            covers: BTreeSet::new(),
+            todo: Todo::none(),
+            queued: false,
+            uncovered: false,
+        });
+        parents.iter().for_each(|&(parent, step)| self.connect(parent, step, id));
+        self.root.get_or_insert(id);
+        id
+    }
+
+    /// Puts another state and precision in the place of those of a node that was attached.
+    pub fn replace(&mut self, cpa: &Composite, id: ArgId, state: State, precision: Precision) {
+        let (target, coverable) = (cpa.target(&state), cpa.coverable(&state));
+        let node = self.node_mut(id);
+        (node.state, node.precision, node.target, node.coverable) = (state, precision, target, coverable);
+    }
+
+    /// Adds an edge between attached nodes.
+    pub fn link(&mut self, parent: ArgId, step: Step, child: ArgId) {
+        self.connect(parent, step, child);
+    }
+
+    /// Notes that an attached node is covered by another one.
+    pub fn note_cover(&mut self, id: ArgId, by: ArgId) {
+        self.node_mut(id).covered_by = Some(by);
+        self.node_mut(by).covers.insert(id);
+    }
+
+    /// Whether the node takes part in covering; if not, it is in the middle of something.
+    pub fn is_coverable(&self, id: ArgId) -> bool {
+        self.node(id).coverable
     }
 
     /// Takes a node out of the arena; the caller has already taken care of its neighbours.

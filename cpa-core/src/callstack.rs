@@ -9,12 +9,13 @@ use std::hash::Hasher;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use cfa::ids::{EdgeId, FuncId};
+use cfa::ids::{BlockId, EdgeId, FuncId};
 use cfa::ir::Op;
 use rustc_hash::FxHasher;
 
 use crate::cpa::{Cpa, PartitionKey, Rank, Target};
 use crate::cx::{Cx, Stop};
+use crate::reducer::{Reducer, Site, Unfolding};
 use crate::step::Step;
 use cfa::Program;
 
@@ -194,5 +195,49 @@ impl Cpa for CallstackCpa {
 
     fn rank(&self, state: &Callstack) -> Rank {
         Rank { depth: state.depth(), ..Rank::default() }
+    }
+}
+
+/// The reducer of call stacks: a block does not see who called it. Recursive calls run blocks, so no stack inside a block
+/// grows without end; only the entry function is still not called again.
+pub(crate) struct CallstackReducer {
+    program: Arc<Program>,
+}
+
+impl CallstackReducer {
+    pub(crate) fn new(program: Arc<Program>) -> Self {
+        Self { program }
+    }
+}
+
+impl Reducer for CallstackReducer {
+    type Cpa = CallstackCpa;
+
+    fn reduce(&mut self, _cx: &mut Cx, _block: BlockId, entry: &Callstack) -> Result<Callstack, Stop> {
+        Ok(Callstack { top: None, recursion: entry.recursion.clone() })
+    }
+
+    fn reduce_precision(&mut self, _block: BlockId, _precision: &()) {}
+
+    fn expand(&mut self, _cx: &mut Cx, site: &Site<'_, Callstack>, exit: &Callstack) -> Result<Callstack, Stop> {
+        if exit.top.is_some() {
+            return Err(Stop::Internal(format!("{} ends inside a called function", site.block)));
+        }
+        Ok(site.entry.clone())
+    }
+
+    fn expand_precision(&mut self, _outer: &(), _inner: &()) {}
+
+    fn unfold(&mut self, at: &Unfolding<'_, Callstack>, inner: &Callstack) -> Callstack {
+        let stack = match (at.step, &self.program.edge(at.step.edge()).op) {
+            (Step::Enter(call), Op::Call { callee, .. }) => {
+                at.before.push(call, *callee, &self.program.func(*callee).name)
+            }
+            (Step::Leave(_), _) => {
+                Callstack { top: at.before.top.as_ref().and_then(|frame| frame.below.clone()), recursion: None }
+            }
+            _ => at.before.clone(),
+        };
+        Callstack { recursion: inner.recursion.clone(), ..stack }
     }
 }

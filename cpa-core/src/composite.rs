@@ -30,6 +30,19 @@ impl State {
         handle.read_state(&self.0)
     }
 
+    pub(crate) fn parts(&self) -> &[DynState] {
+        &self.0
+    }
+
+    pub(crate) fn from_parts(parts: Vec<DynState>) -> Self {
+        Self(parts.into())
+    }
+
+    /// Whether both are the same object; equal states need not be.
+    pub fn same(&self, other: &State) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+
     /// This state with the part of one component replaced.
     pub fn with(&self, part: &ComponentState) -> State {
         let mut states: Vec<DynState> = self.0.to_vec();
@@ -64,6 +77,14 @@ impl Precision {
     /// The part of the component with the given handle.
     pub fn get<C: Cpa + 'static>(&self, handle: Handle<C>) -> &C::Precision {
         handle.read_precision(&self.0)
+    }
+
+    pub(crate) fn parts(&self) -> &[DynPrecision] {
+        &self.0
+    }
+
+    pub(crate) fn from_parts(parts: Vec<DynPrecision>) -> Self {
+        Self(parts.into())
     }
 
     /// Whether both are the same object.

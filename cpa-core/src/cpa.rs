@@ -3,7 +3,7 @@
 //!
 //! Follows Beyer, Dangl, Wendler, *A Unifying View on SMT-Based Software Verification*, section 2.2 (CPA+) and 3.4. The
 //! stop operator is always stop-sep over [`Cpa::leq`]; merge says whether anything changed. Reducers of block-abstraction
-//! memoization are left out.
+//! memoization are in [`crate::reducer`].
 
 use std::fmt::{Debug, Display};
 use std::rc::Rc;

@@ -74,12 +74,12 @@ pub(crate) trait ErasedCpa {
 /// A component with its types, behind [`ErasedCpa`].
 pub(crate) struct Typed<C>(pub(crate) C);
 
-fn typed_state<C: Cpa>(state: &DynState) -> &C::State {
+pub(crate) fn typed_state<C: Cpa>(state: &DynState) -> &C::State {
     let any: &dyn Any = &**state;
     any.downcast_ref().expect("a composite hands each component the states that this component made")
 }
 
-fn typed_precision<C: Cpa>(precision: &DynPrecision) -> &C::Precision {
+pub(crate) fn typed_precision<C: Cpa>(precision: &DynPrecision) -> &C::Precision {
     let any: &dyn Any = &**precision;
     any.downcast_ref().expect("a composite hands each component the precisions that this component made")
 }

@@ -252,7 +252,7 @@ impl Exploration {
     }
 
     /// Makes a node wait for the given steps, in addition to what it already waits for.
-    pub(crate) fn requeue_steps(&mut self, id: ArgId, steps: impl IntoIterator<Item = Step>) {
+    pub fn requeue_steps(&mut self, id: ArgId, steps: impl IntoIterator<Item = Step>) {
         let node = self.arg.node_mut(id);
         steps.into_iter().for_each(|step| node.todo.add(step));
         if !node.todo.is_none() {
@@ -261,7 +261,7 @@ impl Exploration {
     }
 
     /// Makes a node wait for all its steps.
-    pub(crate) fn requeue(&mut self, id: ArgId) {
+    pub fn requeue(&mut self, id: ArgId) {
         self.arg.node_mut(id).todo = Todo::All;
         self.enqueue(id);
     }
@@ -280,7 +280,7 @@ impl Exploration {
     }
 
     /// The steps that are left for a node that is about to be expanded; afterwards none are noted.
-    pub(crate) fn take_steps(&mut self, cpa: &Composite, id: ArgId) -> Vec<Step> {
+    pub fn take_steps(&mut self, cpa: &Composite, id: ArgId) -> Vec<Step> {
         let node = self.arg.node_mut(id);
         match std::mem::replace(&mut node.todo, Todo::none()) {
             Todo::All => cpa.steps(&node.state),
@@ -495,6 +495,46 @@ impl Exploration {
             changed |= differs;
         });
         changed
+    }
+
+    /// Removes everything below a node, which waits again with its precision refined by the given parts. Says whether the
+    /// precision changed.
+    pub fn cut_below(&mut self, cpa: &Composite, id: ArgId, precisions: &[ComponentPrecision]) -> bool {
+        let children: Vec<ArgId> = self.arg.children(id).iter().map(|&(child, _)| child).collect();
+        let mut removed = self.arg.reachable(&children);
+        if removed.contains(&id) {
+            // The node is its own descendant; its parents remain, so it is found again.
+            removed.remove(&id);
+        }
+        if self.arg.root().is_some_and(|root| removed.contains(&root)) {
+            return self.restart(cpa, precisions);
+        }
+        self.remove(removed, Covered::Remove, |_, _| {});
+        if !self.arg.is_alive(id) {
+            return false;
+        }
+        self.arg.disconnect_children(id);
+        let (precision, changed) = cpa.refine_precision(precisions, self.arg.precision(id));
+        self.arg.node_mut(id).precision = precision;
+        self.requeue(id);
+        changed
+    }
+
+    /// An independent copy: new nodes with the same names, which share their states with the old ones.
+    pub fn duplicate(&self, mut waitlist: Box<dyn Waitlist>) -> Self {
+        for id in self.arg.ids().filter(|&id| self.arg.is_waiting(id)) {
+            waitlist.push(id, self.arg.node(id).rank.clone());
+        }
+        Self {
+            arg: self.arg.clone(),
+            reached: self.reached.clone(),
+            waitlist,
+            remerge: self.remerge,
+            prunes: self.prunes.clone(),
+            waiting: self.waiting,
+            initial: self.initial.clone(),
+            statistics: Statistics::default(),
+        }
     }
 
     /// Starts again from the initial state. Its precision takes up the given parts, on top of what the root already has.

@@ -8,12 +8,13 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use cfa::ids::{EdgeId, NodeId};
+use cfa::ids::{BlockId, EdgeId, NodeId};
 use cfa::ir::Op;
 use rustc_hash::FxHashMap;
 
 use crate::cpa::{Cpa, PartitionKey, Rank, Target};
 use crate::cx::{Cx, Stop};
+use crate::reducer::{Reducer, Site, Unfolding};
 use crate::step::Step;
 use cfa::Program;
 
@@ -136,5 +137,33 @@ impl Cpa for LocationCpa {
 
     fn rank(&self, state: &LocationState) -> Rank {
         Rank { rpo: self.program.nodes[state.node.index()].rpo, ..Rank::default() }
+    }
+}
+
+/// The reducer of locations: a location is the same inside a block and outside.
+pub(crate) struct LocationReducer;
+
+impl Reducer for LocationReducer {
+    type Cpa = LocationCpa;
+
+    fn reduce(&mut self, _cx: &mut Cx, _block: BlockId, entry: &LocationState) -> Result<LocationState, Stop> {
+        Ok(entry.clone())
+    }
+
+    fn reduce_precision(&mut self, _block: BlockId, _precision: &()) {}
+
+    fn expand(
+        &mut self,
+        _cx: &mut Cx,
+        _site: &Site<'_, LocationState>,
+        exit: &LocationState,
+    ) -> Result<LocationState, Stop> {
+        Ok(exit.clone())
+    }
+
+    fn expand_precision(&mut self, _outer: &(), _inner: &()) {}
+
+    fn unfold(&mut self, _at: &Unfolding<'_, LocationState>, inner: &LocationState) -> LocationState {
+        inner.clone()
     }
 }

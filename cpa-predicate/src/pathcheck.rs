@@ -15,6 +15,7 @@ use smt::path::PathFormula;
 use smt::solver::{CheckResult, Solver, Z3Solver};
 use smt::{Evaluator, TermId, Terms, Value};
 
+use crate::calls::Calls;
 use crate::manager::{Manager, limits};
 
 /// The exact check of a path.
@@ -39,12 +40,13 @@ impl Refiner for PathCheck {
         let path = arg.path_to(target);
         let manager = &mut *self.manager.borrow_mut();
         let mut formula = PathFormula::empty();
+        let mut calls = Calls::default();
         let mut inputs: Vec<(usize, cfa::VarId)> = Vec::new();
         // The path condition, then the inputs.
         let mut roots: Vec<TermId> = vec![formula.pc];
         for (index, &step) in path.steps.iter().enumerate() {
-            // Recursive calls are not followed by the analyses that ask here.
-            formula = manager.follow(&formula, step, 0)?;
+            formula = manager.follow(&formula, step, calls.activation(&self.program, step))?;
+            calls = calls.after(&self.program, step);
             if let Op::Havoc { var, .. } = &self.program.edge(step.edge()).op {
                 let symbol = manager.encoder.symbol(&mut manager.terms, *var);
                 inputs.push((index, *var));

@@ -14,6 +14,7 @@ mod map;
 mod path;
 mod place;
 mod precision;
+mod reducer;
 mod refiner;
 mod state;
 
@@ -21,5 +22,6 @@ pub use crate::cpa::{MergeKind, ValueCpa};
 pub use crate::machine::Machine;
 pub use crate::place::{Cell, Place, Slot};
 pub use crate::precision::{Precision, SlotSet, Tracked};
+pub use crate::reducer::ValueReducer;
 pub use crate::refiner::{Preference, RefinerStatistics, Sharing, Tracker, ValueRefiner, ValueTracker};
 pub use crate::state::ValueState;

@@ -6,10 +6,11 @@
 //! relative to an unknown one.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use cfa::liveness::Dying;
-use cfa::{ExprId, FuncId, IntTy, Op, Program, RegionId, Scope, VarId};
+use cfa::{EdgeId, ExprId, FuncId, IntTy, Op, Program, RegionId, Scope, VarId};
 use cpa_core::Step;
 
 use crate::assume::{Assume, Contradiction};
@@ -29,7 +30,11 @@ pub struct Machine {
     locals: Vec<Vec<VarId>>,
     /// The bytes of the local objects of each function.
     objects: Vec<Vec<(RegionId, u64, u64)>>,
+    recursive: BTreeSet<FuncId>,
 }
+
+/// The activations on a path: the call edges of recursive functions, and the states before them.
+pub(crate) type Activations = Vec<(EdgeId, ValueState)>;
 
 impl Machine {
     /// Prepares a program.
@@ -52,6 +57,7 @@ impl Machine {
             dying: Dying::new(&program),
             locals,
             objects,
+            recursive: program.recursive(),
             program,
         }
     }
@@ -119,6 +125,60 @@ impl Machine {
             next.forget(var_slot(var));
         }
         Some(next)
+    }
+
+    /// The state after a step of a path, where recursive functions have an instance of their variables for each activation.
+    pub(crate) fn follow(
+        &self,
+        activations: &mut Activations,
+        state: &ValueState,
+        step: Step,
+        tracked: Tracked<'_>,
+    ) -> Option<ValueState> {
+        let mut next = self.post(state, step, tracked)?;
+        if let Op::Call { callee, .. } = self.program.edge(step.edge()).op
+            && self.recursive.contains(&callee)
+        {
+            match step {
+                Step::Enter(call) => {
+                    activations.push((call, state.clone()));
+                    let params = &self.program.func(callee).params;
+                    let fresh = self.locals[callee.index()].iter().filter(|var| !params.contains(var));
+                    fresh.for_each(|&var| next.forget(var_slot(var)));
+                }
+                Step::Leave(call) if activations.last().is_some_and(|(entered, _)| *entered == call) => {
+                    let caller = activations.pop().map(|(_, state)| state).unwrap_or_default();
+                    self.restore(call, &caller, &mut next);
+                }
+                Step::Leave(_) | Step::Edge(_) => {}
+            }
+        }
+        Some(next)
+    }
+
+    /// Whether a path enters a recursive function.
+    pub(crate) fn recurs(&self, steps: &[Step]) -> bool {
+        steps.iter().any(|step| match (step, &self.program.edge(step.edge()).op) {
+            (Step::Enter(_), Op::Call { callee, .. }) => self.recursive.contains(callee),
+            _ => false,
+        })
+    }
+
+    /// The variables of the activation that made a call are behind it what they were before, apart from the result.
+    pub(crate) fn restore(&self, call: EdgeId, caller: &ValueState, returned: &mut ValueState) {
+        let edge = self.program.edge(call);
+        let Op::Call { result, .. } = edge.op else { return };
+        let func = self.program.node(edge.src).func;
+        let dead = self.dying.behind(call);
+        for &var in &self.locals[func.index()] {
+            if Some(var) == result || dead.contains(&var) {
+                continue;
+            }
+            match caller.var(var, self.ty(var)) {
+                Some(value) => returned.set_var(var, value, self.ty(var)),
+                None => returned.forget(var_slot(var)),
+            }
+        }
     }
 
     /// A variable gets a value, or an unknown one.

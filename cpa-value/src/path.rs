@@ -43,9 +43,10 @@ pub(crate) struct Refutation {
 /// Runs a path; stops at the first contradiction, or skips contradicting assumptions until there are enough.
 pub(crate) fn run(machine: &Machine, steps: &[Step], tracked: Tracked<'_>, contradictions: usize) -> Run {
     let mut run = Run { states: vec![ValueState::default()], contradictions: Vec::new() };
+    let mut activations = Vec::new();
     for (index, &step) in steps.iter().enumerate() {
         let state = &run.states[index];
-        let next = match machine.post(state, step, tracked) {
+        let next = match machine.follow(&mut activations, state, step, tracked) {
             Some(next) => next,
             None => {
                 run.contradictions.push(index);
@@ -94,8 +95,9 @@ fn add_zeros(machine: &Machine, slots: &mut SlotSet) {
 /// Whether the steps are impossible when only these places are tracked.
 fn contradicts(machine: &Machine, steps: impl Iterator<Item = Step>, slots: &SlotSet) -> bool {
     let mut state = ValueState::default();
+    let mut activations = Vec::new();
     for step in steps {
-        match machine.post(&state, step, Tracked::Set(slots)) {
+        match machine.follow(&mut activations, &state, step, Tracked::Set(slots)) {
             Some(next) => state = next,
             None => return true,
         }

@@ -167,6 +167,10 @@ impl Refiner for ValueRefiner {
         let found = refutations(&self.machine, &path.steps, &|slot| self.badness(slot));
         cx.check()?;
         let Some(refutation) = self.choose(found) else {
+            if self.machine.recurs(&path.steps) {
+                // The search has one instance of each variable.
+                return Ok(Refinement::NotMine);
+            }
             let states = run(&self.machine, &path.steps, Tracked::All, usize::MAX).states;
             return Ok(match search(&self.machine, &path.steps, &states) {
                 Some(counterexample) => {

@@ -231,6 +231,39 @@ impl ValueState {
         }
     }
 
+    /// Keeps the values of some slots and the zeros of some regions.
+    pub(crate) fn retain(&mut self, slots: &dyn Fn(Slot) -> bool, regions: &dyn Fn(RegionId) -> bool) {
+        for slot in self.slots().into_iter().filter(|&slot| !slots(slot)) {
+            self.forget(slot);
+        }
+        if self.zeros.iter().any(|zeros| !regions(zeros.region)) {
+            self.zeros = self.zeros.iter().filter(|zeros| regions(zeros.region)).copied().collect();
+        }
+    }
+
+    /// Gets the values of some slots and the zeros of some regions from another state. This state knows nothing of them,
+    /// nor of cells that overlap them.
+    pub(crate) fn take_over(
+        &mut self,
+        other: &ValueState,
+        slots: &dyn Fn(Slot) -> bool,
+        regions: &dyn Fn(RegionId) -> bool,
+    ) {
+        other.map.visit(&mut |slot, value| {
+            if slots(Slot(slot)) {
+                self.map.insert(slot, value);
+            }
+        });
+        let known = |region| self.zeros.iter().any(|zeros| zeros.region == region);
+        let more: Vec<Zeros> =
+            other.zeros.iter().filter(|zeros| regions(zeros.region) && !known(zeros.region)).copied().collect();
+        if !more.is_empty() {
+            let mut zeros: Vec<Zeros> = self.zeros.iter().copied().chain(more).collect();
+            zeros.sort_unstable();
+            self.zeros = zeros.into();
+        }
+    }
+
     /// Removes cells of which some bytes change; the other bytes stay known, one by one.
     fn split(&mut self, places: &mut Places, cells: &[Slot], start: u64, end: u64, tracked: Tracked<'_>) {
         for &slot in cells {

@@ -16,7 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("cpa-value", &["cfa", "cpa-core"]),
     ("cpa-octagon", &["cfa", "cpa-core"]),
     ("algo-cegar", &["cfa", "cpa-core"]),
-    ("algo-bam", &["cfa", "cpa-core"]),
+    ("algo-bam", &["cfa", "cpa-core", "algo-cegar"]),
     ("algo-bmc", &["cfa", "smt", "cpa-core", "cpa-predicate", "algo-cegar"]),
     ("algo-exec", &["cfa", "cpa-core", "algo-cegar"]),
     ("algo-kind", &["cfa", "smt", "cpa-core", "cpa-predicate", "algo-bmc"]),
