@@ -107,10 +107,13 @@ impl Bam {
         }
         let mut copies: BTreeMap<InstanceId, InstanceId> = BTreeMap::new();
         let mut changed = false;
-        for (index, place) in places.iter().enumerate() {
+        let pivot = frames[place.frame].instance;
+        for place in &places {
             let old = frames[place.frame].instance;
             let id = self.writable(old, &mut copies);
-            let parts = if index == 0 { parts } else { &[] };
+            // With recursion a graph may be around itself: then what is cut behind the block's use has the pivot in it, and
+            // the precision goes to the node that stays.
+            let parts = if old == pivot { parts } else { &[] };
             let exploration = &mut self.store.get_mut(id).exploration;
             if !exploration.arg().is_alive(place.node) {
                 continue;
@@ -127,7 +130,8 @@ impl Bam {
                 frame.instance = copy;
             }
         }
-        self.redirect(&copies);
+        let refined = copies.get(&pivot).copied().unwrap_or(pivot);
+        self.redirect(&copies, refined, parts);
         Ok(changed)
     }
 
@@ -160,7 +164,12 @@ impl Bam {
     /// Looks up again what used graphs that were changed before they were finished. Copies: a graph that never was finished
     /// is replaced everywhere. In place: the exit states of a recursive block depend on each other, so whoever has some of
     /// them takes up all again.
-    fn redirect(&mut self, copies: &BTreeMap<InstanceId, InstanceId>) {
+    fn redirect(
+        &mut self,
+        copies: &BTreeMap<InstanceId, InstanceId>,
+        refined: InstanceId,
+        parts: &[ComponentPrecision],
+    ) {
         let mut changed: BTreeSet<InstanceId> = copies
             .keys()
             .copied()
@@ -192,7 +201,7 @@ impl Bam {
                 let instance = self.store.get_mut(id);
                 for node in nodes {
                     if instance.exploration.arg().is_alive(node) {
-                        instance.exploration.cut_below(&self.cpa, node, &[]);
+                        instance.exploration.cut_below(&self.cpa, node, if id == refined { parts } else { &[] });
                     }
                 }
                 instance.settled = false;

@@ -393,7 +393,7 @@ impl Bam {
         if self.blocks.of_head(location).is_some_and(|block| block != instance.block) {
             return None;
         }
-        let leaving = self.program.node(location).leaving.iter().copied();
-        leaving.filter(|&edge| self.blocks.of_call(&self.program, edge).is_some()).next()
+        let mut leaving = self.program.node(location).leaving.iter().copied();
+        leaving.find(|&edge| self.blocks.of_call(&self.program, edge).is_some())
     }
 }

@@ -6,12 +6,14 @@
 mod cpa;
 mod linear;
 pub mod octagon;
+mod reducer;
 mod refiner;
 mod state;
 mod transfer;
 
 pub use crate::cpa::{MergeKind, OctagonCpa, OctagonOptions};
 pub use crate::octagon::{Octagon, Signed};
+pub use crate::reducer::OctagonReducer;
 pub use crate::refiner::OctagonRefiner;
 pub use crate::state::OctagonState;
 pub use crate::transfer::{Tracked, Transfer};

@@ -187,6 +187,18 @@ impl OctagonState {
         (one, two)
     }
 
+    /// What both states say together.
+    pub(crate) fn meet(&self, other: &OctagonState, program: &Program) -> OctagonState {
+        let (mut one, mut two) = (self.clone(), other.clone());
+        for &var in other.vars() {
+            one.make_dim(var, program.var(var).ty);
+        }
+        for &var in self.vars() {
+            two.make_dim(var, program.var(var).ty);
+        }
+        OctagonState { octagon: Rc::new(one.octagon.meet(&two.octagon)), widened: None, ..one }
+    }
+
     /// The smallest state around both.
     pub(crate) fn join(&self, other: &OctagonState) -> OctagonState {
         let (one, two) = self.common(other);

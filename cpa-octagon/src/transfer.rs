@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use cfa::liveness::Dying;
-use cfa::{CmpOp, ExprId, ExprKind, Op, Program, Scope, VarId};
+use cfa::{CmpOp, EdgeId, ExprId, ExprKind, Op, Program, Scope, VarId};
 use cpa_core::Step;
 
 use crate::linear::{Linear, View, unit};
@@ -41,6 +41,11 @@ impl Transfer {
         &self.program
     }
 
+    /// The local variables that nobody reads behind a call.
+    pub(crate) fn dead_behind(&self, call: EdgeId) -> &[VarId] {
+        self.dying.behind(call)
+    }
+
     fn view<'a>(&'a self, state: &'a OctagonState) -> View<'a> {
         View { program: &self.program, state }
     }
@@ -64,7 +69,17 @@ impl Transfer {
                 next.forget(&|other| other == *var);
             }
             (Step::Enter(_), Op::Call { callee, args, .. }) => {
-                // Parameters are no variables of the caller, since recursion is not followed.
+                let local = |var: VarId| self.program.var(var).scope == Scope::Local(*callee);
+                if args.iter().any(|&arg| self.program.exprs.vars(arg).into_iter().any(local)) {
+                    // The callee calls itself: its parameters and the variables in the arguments have the same names.
+                    let passed: Vec<(i128, i128)> = args.iter().map(|&arg| self.interval(&next, arg)).collect();
+                    next.forget(&local);
+                    for (&param, (low, high)) in self.program.func(*callee).params.iter().zip(passed) {
+                        self.assign(&mut next, param, &Linear::interval(low, high), tracked);
+                    }
+                    return (!next.octagon.is_empty()).then_some(next);
+                }
+                // Otherwise parameters are no variables of the caller.
                 for (&param, &arg) in self.program.func(*callee).params.iter().zip(args) {
                     let form = self.related(&mut next, arg, tracked);
                     self.assign(&mut next, param, &form, tracked);
@@ -84,7 +99,8 @@ impl Transfer {
                     };
                     self.assign(&mut next, *result, &form, tracked);
                 }
-                next.forget(&|var| self.program.var(var).scope == Scope::Local(*callee));
+                // In a recursive function the result is a variable of the same name space.
+                next.forget(&|var| self.program.var(var).scope == Scope::Local(*callee) && Some(var) != *result);
             }
             (Step::Edge(_) | Step::Enter(_) | Step::Leave(_), _) => {}
         }

@@ -116,9 +116,10 @@ pub(crate) fn block(
         if node != start {
             for &(parent, step) in arg.parents(node) {
                 let Some(&from) = numbers.get(&parent) else { continue };
+                let activation = arg.state(parent).get(handle).calls().activation(manager.encoder.program(), step);
                 let mut statements = manager
                     .encoder
-                    .statements(&mut manager.terms, step)
+                    .statements_of_activation(&mut manager.terms, step, activation)
                     .map_err(|inexact| Stop::Internal(format!("the program was checked before: {inexact}")))?;
                 let last = statements.pop().unwrap_or(Stmt::Skip);
                 let mut from = from;

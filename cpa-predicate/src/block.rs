@@ -5,6 +5,7 @@
 //! (blk^l, blk^lf, blk^never). The option names are those of CPAchecker. Left out are the operators that the thesis only
 //! proposes: by free memory, by time, and by whether there are predicates.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use cfa::Program;
@@ -68,18 +69,28 @@ pub enum BlockEnd {
     Join,
     /// The block is as long as the threshold.
     Threshold,
+    /// A part of the program that is analysed by itself begins or ends.
+    Border,
 }
 
 /// Decides where blocks end in one program.
 pub struct BlockOperator {
     options: BlockOptions,
     program: Arc<Program>,
+    borders: BTreeSet<NodeId>,
 }
 
 impl BlockOperator {
     /// The operator for a program.
     pub fn new(options: BlockOptions, program: Arc<Program>) -> Self {
-        Self { options, program }
+        Self { options, program, borders: BTreeSet::new() }
+    }
+
+    /// The same operator, but blocks also end at these locations.
+    #[must_use]
+    pub fn with_borders(mut self, borders: BTreeSet<NodeId>) -> Self {
+        self.borders = borders;
+        self
     }
 
     /// Whether the block ends behind `step`, which arrived at `node` with a block whose longest path has `length` edges,
@@ -100,6 +111,9 @@ impl BlockOperator {
         }
         if options.at_joins && self.program.node(node).entering.len() > 1 {
             return Some(BlockEnd::Join);
+        }
+        if self.borders.contains(&node) {
+            return Some(BlockEnd::Border);
         }
         (long && options.from_threshold).then_some(BlockEnd::Threshold)
     }

@@ -21,6 +21,11 @@ struct Frame {
 }
 
 impl Calls {
+    /// One activation of a function.
+    pub(crate) fn of(func: FuncId) -> Self {
+        Calls(Some(Rc::new(Frame { func, activation: 0, below: Calls::default() })))
+    }
+
     fn frames(&self) -> impl Iterator<Item = &Frame> {
         std::iter::successors(self.0.as_deref(), |frame| frame.below.0.as_deref())
     }

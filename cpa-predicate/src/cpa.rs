@@ -8,6 +8,7 @@
 //! ends a block.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
@@ -25,6 +26,7 @@ use crate::formula::Formula;
 use crate::laps::{LapCounter, Laps};
 use crate::manager::Manager;
 use crate::precision::{Precision, PredId};
+use crate::reducer::BlockPredicates;
 
 /// An abstract state of the Predicate CPA.
 #[derive(Clone, Debug)]
@@ -76,6 +78,29 @@ impl PredicateState {
     /// The predicates that the abstraction formula at the start of the block was computed with.
     pub fn tracked(&self) -> &[PredId] {
         &self.tracked
+    }
+
+    /// The active functions.
+    pub(crate) fn calls(&self) -> &Calls {
+        &self.calls
+    }
+
+    /// The abstraction state at the entry of a part of the program that is analysed by itself.
+    pub(crate) fn reduced(&self, formula: Formula, block: u64, tracked: Rc<[PredId]>, calls: Calls) -> Self {
+        let path = Rc::new(PathFormula::empty());
+        let entry = Rc::clone(&path);
+        let laps = Laps::default();
+        Self { formula, block, entry, path, length: 0, checked: 0, abstraction: true, laps, tracked, calls }
+    }
+
+    /// A state in the same block, further along.
+    pub(crate) fn inside(&self, path: Rc<PathFormula>, calls: Calls) -> Self {
+        Self { path, length: self.length + 1, abstraction: false, calls, ..self.clone() }
+    }
+
+    /// The same state as part of a path through the whole program.
+    pub(crate) fn unfolded(&self, tracked: Rc<[PredId]>, calls: Calls) -> Self {
+        Self { tracked, calls, ..self.clone() }
     }
 
     /// The path formula since the start of the block.
@@ -138,6 +163,8 @@ pub struct PredicateCpa {
     options: PredicateOptions,
     /// Tells iterations apart, if blocks may contain several and merge.
     laps: Option<LapCounter>,
+    /// The parts of the program that are analysed by themselves, if there are such.
+    parts: Option<Rc<BlockPredicates>>,
     next_block: u64,
 }
 
@@ -151,7 +178,14 @@ impl PredicateCpa {
     pub fn with_options(manager: Rc<RefCell<Manager>>, operator: BlockOperator, options: PredicateOptions) -> Self {
         let unrolls = options.merge && operator.unrolls();
         let laps = unrolls.then(|| LapCounter::new(manager.borrow().encoder.program()));
-        Self { manager, operator, options, laps, next_block: 0 }
+        Self { manager, operator, options, laps, parts: None, next_block: 0 }
+    }
+
+    /// The same analysis over blocks that are analysed by themselves; the block operator ends at their borders.
+    #[must_use]
+    pub fn over_blocks(mut self, parts: Rc<BlockPredicates>) -> Self {
+        self.parts = Some(parts);
+        self
     }
 
     fn abstraction_state(
@@ -290,7 +324,7 @@ impl Cpa for PredicateCpa {
                 let passed = manager.feasible(cx, state.formula, &state.path)?;
                 (passed.then(|| manager.top()), Rc::new([]) as Rc<[PredId]>)
             } else {
-                let tracked = tracked(manager, precision, at.node);
+                let tracked = tracked(manager, precision, at.node, self.parts.as_deref());
                 (manager.abstraction(cx, state.formula, &state.path, &tracked)?, tracked)
             }
         };
@@ -311,7 +345,12 @@ impl Cpa for PredicateCpa {
 }
 
 /// The predicates of the precision and the shared ones.
-fn tracked(manager: &Manager, precision: &Precision, node: NodeId) -> Rc<[PredId]> {
+fn tracked(manager: &Manager, precision: &Precision, node: NodeId, parts: Option<&BlockPredicates>) -> Rc<[PredId]> {
     let func = manager.encoder.program().node(node).func;
-    precision.tracked(&manager.shared, func, node)
+    let tracked = precision.tracked(&manager.shared, func, node);
+    let lifted = parts.map(|parts| parts.lifted(manager, precision, node)).unwrap_or_default();
+    if lifted.is_empty() {
+        return tracked;
+    }
+    tracked.iter().copied().chain(lifted).collect::<BTreeSet<PredId>>().into_iter().collect()
 }

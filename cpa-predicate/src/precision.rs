@@ -17,6 +17,10 @@ use smt::TermId;
 pub struct PredId(u32);
 
 impl PredId {
+    pub(crate) fn of_number(number: u32) -> Self {
+        Self(number)
+    }
+
     /// The number of the predicate, from 0.
     pub fn number(self) -> u32 {
         self.0
@@ -106,6 +110,20 @@ impl Precision {
         set.extend(predicates);
         if !set.is_empty() {
             scopes.insert(scope, Rc::new(set));
+        }
+        Self { scopes: Rc::new(scopes) }
+    }
+
+    /// What is left of this precision in some scopes and of some predicates.
+    pub fn restrict(&self, scope: impl Fn(Scope) -> bool, predicate: impl Fn(PredId) -> bool) -> Self {
+        let mut scopes = BTreeMap::new();
+        for (&at, set) in self.scopes.iter().filter(|(at, _)| scope(**at)) {
+            let kept: BTreeSet<PredId> = set.iter().copied().filter(|&p| predicate(p)).collect();
+            if kept.len() == set.len() {
+                scopes.insert(at, Rc::clone(set));
+            } else if !kept.is_empty() {
+                scopes.insert(at, Rc::new(kept));
+            }
         }
         Self { scopes: Rc::new(scopes) }
     }

@@ -68,6 +68,7 @@ impl Statistics {
             ("Because of loop head", end(BlockEnd::LoopHead)),
             ("Because of join nodes", end(BlockEnd::Join)),
             ("Because of threshold", end(BlockEnd::Threshold)),
+            ("Because of block borders", end(BlockEnd::Border)),
             ("Because of target state", end(BlockEnd::Target)),
             ("Times abstraction was reused", self.cached.to_string()),
             ("Times precision was empty", self.empty_precision.to_string()),

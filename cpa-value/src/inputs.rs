@@ -228,7 +228,7 @@ impl Search<'_> {
     /// The last inputs that the value of an expression depends on.
     fn inputs_of(&self, at: usize, expr: ExprId) -> Vec<(usize, VarId)> {
         let program = self.machine.program();
-        let mut needs = Needs { machine: self.machine, slots: Default::default() };
+        let mut needs = Needs { machine: self.machine, slots: Default::default(), hidden: Vec::new() };
         needs.read(&self.states[at], expr);
         let mut found = Vec::new();
         for index in (0..at).rev() {

@@ -156,6 +156,16 @@ impl Machine {
         Some(next)
     }
 
+    /// Whether a function can be called while it runs.
+    pub(crate) fn is_recursive(&self, func: FuncId) -> bool {
+        self.recursive.contains(&func)
+    }
+
+    /// The local variables of a function.
+    pub(crate) fn locals_of(&self, func: FuncId) -> impl Iterator<Item = VarId> + '_ {
+        self.locals[func.index()].iter().copied()
+    }
+
     /// Whether a path enters a recursive function.
     pub(crate) fn recurs(&self, steps: &[Step]) -> bool {
         steps.iter().any(|step| match (step, &self.program.edge(step.edge()).op) {

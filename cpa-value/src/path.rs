@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 
-use cfa::{ExprId, Op, RegionId};
+use cfa::{EdgeId, ExprId, FuncId, Op, RegionId};
 use cpa_core::Step;
 
 use crate::machine::Machine;
@@ -137,7 +137,7 @@ struct Slice {
 
 /// Follows a contradiction back to where its values come from.
 fn slice(machine: &Machine, steps: &[Step], states: &[ValueState], end: usize, skipped: &[usize]) -> Slice {
-    let mut needs = Needs { machine, slots: BTreeSet::new() };
+    let mut needs = Needs { machine, slots: BTreeSet::new(), hidden: Vec::new() };
     if let Op::Assume { cond, .. } = &machine.program.edge(steps[end].edge()).op {
         needs.read(&states[end], *cond);
     }
@@ -158,6 +158,8 @@ fn slice(machine: &Machine, steps: &[Step], states: &[ValueState], end: usize, s
 pub(crate) struct Needs<'a> {
     pub(crate) machine: &'a Machine,
     pub(crate) slots: BTreeSet<Slot>,
+    /// For the recursive calls that the way back is inside of, the places of the activation around that matter.
+    pub(crate) hidden: Vec<(EdgeId, Vec<Slot>)>,
 }
 
 impl Needs<'_> {
@@ -187,8 +189,49 @@ impl Needs<'_> {
         self.slots.iter().copied().filter(inside).collect()
     }
 
+    /// Takes the local variables of a function out of what matters.
+    fn take_locals(&mut self, func: FuncId) -> Vec<Slot> {
+        let locals = self.machine.locals_of(func).map(var_slot);
+        locals.filter(|slot| self.slots.remove(slot)).collect()
+    }
+
     /// Goes back over a step from the given state; says whether the step matters.
     pub(crate) fn before(&mut self, state: &ValueState, step: Step) -> bool {
+        let program = &self.machine.program;
+        let edge = program.edge(step.edge());
+        let recursive = match edge.op {
+            Op::Call { callee, .. } if self.machine.is_recursive(callee) => Some(callee),
+            _ => None,
+        };
+        match (step, recursive) {
+            (Step::Leave(call), Some(_)) => {
+                let relevant = self.over(state, step);
+                // What the result comes from belongs to the callee, all other local variables to its caller.
+                let ret = recursive.and_then(|callee| program.func(callee).ret).map(var_slot);
+                let returned = ret.filter(|slot| relevant && self.slots.remove(slot));
+                let around = self.take_locals(program.node(edge.src).func);
+                self.hidden.push((call, around));
+                self.slots.extend(returned);
+                // Which activation a variable belongs to is known only if all of these steps are there.
+                true
+            }
+            (Step::Enter(call), Some(callee)) => {
+                let params = &program.func(callee).params;
+                let passed: Vec<Slot> =
+                    params.iter().map(|&p| var_slot(p)).filter(|s| self.slots.contains(s)).collect();
+                self.take_locals(callee);
+                self.slots.extend(passed);
+                self.over(state, step);
+                if self.hidden.last().is_some_and(|(inside, _)| *inside == call) {
+                    self.slots.extend(self.hidden.pop().into_iter().flat_map(|(_, around)| around));
+                }
+                true
+            }
+            _ => self.over(state, step),
+        }
+    }
+
+    fn over(&mut self, state: &ValueState, step: Step) -> bool {
         let program = &self.machine.program;
         match (step, &program.edge(step.edge()).op) {
             (Step::Enter(_), Op::Call { callee, args, .. }) => {

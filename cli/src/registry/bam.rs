@@ -10,15 +10,23 @@ use algo_bam::{Bam, Parts, Settings, Strategy};
 use algo_cegar::Chain;
 use cfa::ids::NodeId;
 use cfa::{Blocks, Partitioning, Program};
-use cpa_core::{CallstackCpa, Composite, Cx, LocationCpa, Outcome, Reducers, Remerge};
-use cpa_predicate::PathCheck;
+use cpa_core::{CallstackCpa, Composite, Cx, Handle, LocationCpa, Outcome, Reducers, Remerge};
+use cpa_octagon::{OctagonCpa, OctagonOptions, OctagonReducer, OctagonRefiner, Transfer};
+use cpa_predicate::{
+    self as predicate, BlockPredicates, Manager, PathCheck, PredicateCpa, PredicateReducer, PredicateRefiner,
+    Representation,
+};
 use cpa_value::{
     Machine, MergeKind, Precision, Preference, Sharing, ValueCpa, ValueReducer, ValueRefiner, ValueTracker,
 };
+use smt::itp::{Portfolio, PortfolioConfig};
 
-use super::cegar::waitlist;
+use super::cegar::{block_operator, engines, refiner_options, waitlist};
+use super::data::OctagonTracker;
 use super::{Analysis, manager};
-use crate::options::{BlockHeuristic, Config, Domains, MergeType, PrecisionSharing, PrefixPreference};
+use crate::options::{
+    BlockHeuristic, Config, Domains, InitialPrecision, MergeType, OctagonMerge, PrecisionSharing, PrefixPreference,
+};
 
 /// An analysis of blocks with its refinement loop.
 pub struct BamAnalysis {
@@ -44,32 +52,15 @@ impl BamAnalysis {
         let mut composite = Composite::new(Arc::clone(&program));
         let location = composite.add(LocationCpa::new(Arc::clone(&program), targets).towards_targets());
         let callstack = composite.add(CallstackCpa::new(Arc::clone(&program)));
-        let machine = Rc::new(Machine::new(Arc::clone(&program)));
-
-        let merge = match config.value_merge {
-            MergeType::Sep => MergeKind::Separate,
-            MergeType::Join => MergeKind::Join,
+        let builder = Builder { program, config, manager, blocks, composite, location, callstack };
+        let (parts, remerge) = match config.domains {
+            Domains::Value => builder.values(),
+            Domains::Predicate => builder.predicates()?,
+            Domains::Octagon => builder.octagons(),
+            Domains::ValuePredicate => {
+                return Err("analysis.algorithm=BAM: values and predicates together are not analysed in blocks".into());
+            }
         };
-        let (sharing, initial) = match config.value_sharing {
-            PrecisionSharing::Scope => (Sharing::Everywhere, Precision::Everywhere(Rc::default())),
-            PrecisionSharing::Location => (Sharing::Location, Precision::Located(Rc::default())),
-        };
-        let preference = match config.value_prefixes {
-            PrefixPreference::Best => Preference::Best,
-            PrefixPreference::Shortest => Preference::Shortest,
-            PrefixPreference::Longest => Preference::Longest,
-        };
-        if config.domains != Domains::Value {
-            return Err("analysis.algorithm=BAM: not with these domains".to_string());
-        }
-        let value = composite.add(ValueCpa::new(Rc::clone(&machine), merge, initial));
-        let mut reducers = Reducers::new(&composite, location, callstack, &program);
-        reducers.add(value, ValueReducer::new(Rc::clone(&machine), Rc::clone(&blocks)));
-        let tracker = ValueTracker::new(value, Rc::clone(&machine), sharing);
-        let refiner = ValueRefiner::new(machine, Box::new(tracker), preference);
-        let chain = Chain::new().then(Box::new(refiner)).then(Box::new(PathCheck::new(Arc::clone(&program), manager)));
-        let remerge = if merge == MergeKind::Separate { Remerge::Prune } else { Remerge::Keep };
-
         let waitlists = config.clone();
         let settings = Settings {
             waitlist: Box::new(move || waitlist(&waitlists)),
@@ -77,13 +68,107 @@ impl BamAnalysis {
             strategy: if config.bam_copy { Strategy::CopyOnWrite } else { Strategy::InPlace },
             max_cached: config.bam_max_cached as usize,
         };
-        let parts = Parts { composite, reducers, blocks, refiner: Box::new(chain) };
         Ok(Self { bam: Bam::new(parts, settings)?, notes })
     }
 
     /// The analysis itself.
     pub fn bam(&self) -> &Bam {
         &self.bam
+    }
+}
+
+/// What all domains need.
+struct Builder<'a> {
+    program: Arc<Program>,
+    config: &'a Config,
+    manager: Rc<RefCell<Manager>>,
+    blocks: Rc<Blocks>,
+    composite: Composite,
+    location: Handle<LocationCpa>,
+    callstack: Handle<CallstackCpa>,
+}
+
+impl Builder<'_> {
+    fn reducers(&self) -> Reducers {
+        Reducers::new(&self.composite, self.location, self.callstack, &self.program)
+    }
+
+    fn values(mut self) -> (Parts, Remerge) {
+        let machine = Rc::new(Machine::new(Arc::clone(&self.program)));
+        let merge = match self.config.value_merge {
+            MergeType::Sep => MergeKind::Separate,
+            MergeType::Join => MergeKind::Join,
+        };
+        let (sharing, initial) = match self.config.value_sharing {
+            PrecisionSharing::Scope => (Sharing::Everywhere, Precision::Everywhere(Rc::default())),
+            PrecisionSharing::Location => (Sharing::Location, Precision::Located(Rc::default())),
+        };
+        let preference = match self.config.value_prefixes {
+            PrefixPreference::Best => Preference::Best,
+            PrefixPreference::Shortest => Preference::Shortest,
+            PrefixPreference::Longest => Preference::Longest,
+        };
+        let value = self.composite.add(ValueCpa::new(Rc::clone(&machine), merge, initial));
+        let mut reducers = self.reducers();
+        reducers.add(value, ValueReducer::new(Rc::clone(&machine), Rc::clone(&self.blocks)));
+        let tracker = ValueTracker::new(value, Rc::clone(&machine), sharing);
+        let refiner = ValueRefiner::new(machine, Box::new(tracker), preference);
+        let chain = Chain::new().then(Box::new(refiner)).then(Box::new(PathCheck::new(self.program, self.manager)));
+        let remerge = if merge == MergeKind::Separate { Remerge::Prune } else { Remerge::Keep };
+        (Parts { composite: self.composite, reducers, blocks: self.blocks, refiner: Box::new(chain) }, remerge)
+    }
+
+    fn predicates(mut self) -> Result<(Parts, Remerge), String> {
+        let config = self.config;
+        let options = refiner_options(config);
+        let fits = options.strategy == predicate::Strategy::Predicate
+            && options.sharing == predicate::Sharing::Path
+            && self.manager.borrow().settings().representation == Representation::Bdd;
+        if !fits {
+            return Err("analysis.algorithm=BAM needs predicates along paths, stored as decision diagrams".to_string());
+        }
+        let settings = PortfolioConfig {
+            engines: engines(&config.engines)?,
+            logic: self.manager.borrow().encoder.interpolation_logic(),
+            ..PortfolioConfig::default()
+        };
+        let portfolio = Rc::new(RefCell::new(Portfolio::new(settings)));
+        let seen = BlockPredicates::new(&mut self.manager.borrow_mut(), Rc::clone(&self.blocks));
+        let seen = Rc::new(seen.map_err(|stop| stop.to_string())?);
+        let borders = self.blocks.borders(&self.program);
+        let operator = block_operator(&self.program, config).with_borders(borders);
+        let cpa = PredicateCpa::new(Rc::clone(&self.manager), operator).over_blocks(Rc::clone(&seen));
+        let predicate = self.composite.add(cpa);
+        let mut reducers = self.reducers();
+        reducers.add(predicate, PredicateReducer::new(Rc::clone(&self.manager), seen));
+        let refiner = PredicateRefiner::new(self.program, self.manager, predicate, portfolio, options);
+        let parts = Parts { composite: self.composite, reducers, blocks: self.blocks, refiner: Box::new(refiner) };
+        Ok((parts, Remerge::Prune))
+    }
+
+    fn octagons(mut self) -> (Parts, Remerge) {
+        let config = self.config;
+        let transfer = Rc::new(Transfer::new(Arc::clone(&self.program)));
+        let refineable = config.octagon_precision == InitialPrecision::Empty;
+        let merge = match config.octagon_merge {
+            OctagonMerge::Sep => cpa_octagon::MergeKind::Separate,
+            OctagonMerge::Join => cpa_octagon::MergeKind::Join,
+            OctagonMerge::Widening => cpa_octagon::MergeKind::Widening,
+        };
+        let options = OctagonOptions { merge, only_at_loop_heads: config.octagon_heads, refineable };
+        let octagon = self.composite.add(OctagonCpa::new(Rc::clone(&transfer), options));
+        let mut reducers = self.reducers();
+        reducers.add(octagon, OctagonReducer::new(Rc::clone(&transfer), Rc::clone(&self.blocks)));
+        let mut chain = Chain::new();
+        if refineable {
+            let machine = Rc::new(Machine::new(Arc::clone(&self.program)));
+            let tracker = OctagonTracker { handle: octagon, machine: Rc::clone(&machine) };
+            let refiner = ValueRefiner::new(machine, Box::new(tracker), Preference::Best);
+            chain = chain.then(Box::new(refiner)).then(Box::new(OctagonRefiner::new(transfer, octagon)));
+        }
+        let chain = chain.then(Box::new(PathCheck::new(self.program, self.manager)));
+        let remerge = if config.octagon_merge == OctagonMerge::Sep { Remerge::Prune } else { Remerge::Keep };
+        (Parts { composite: self.composite, reducers, blocks: self.blocks, refiner: Box::new(chain) }, remerge)
     }
 }
 

@@ -157,6 +157,14 @@ impl Analysis for CegarAnalysis {
 
 /// The Predicate CPA that a configuration describes.
 pub(super) fn predicate_cpa(program: &Arc<Program>, manager: &Rc<RefCell<Manager>>, config: &Config) -> PredicateCpa {
+    let operator = block_operator(program, config);
+    let merge = config.predicate_merge == PredicateMerge::Abe;
+    let options = PredicateOptions { merge, sat_check: config.sat_check };
+    PredicateCpa::with_options(Rc::clone(manager), operator, options)
+}
+
+/// Where blocks of paths end.
+pub(super) fn block_operator(program: &Arc<Program>, config: &Config) -> BlockOperator {
     let block = BlockOptions {
         at_loops: config.blk_at_loops,
         at_functions: config.blk_at_functions,
@@ -167,10 +175,7 @@ pub(super) fn predicate_cpa(program: &Arc<Program>, manager: &Rc<RefCell<Manager
         functions_from_threshold: config.blk_functions,
         ..BlockOptions::LOOPS
     };
-    let operator = BlockOperator::new(block, Arc::clone(program));
-    let merge = config.predicate_merge == PredicateMerge::Abe;
-    let options = PredicateOptions { merge, sat_check: config.sat_check };
-    PredicateCpa::with_options(Rc::clone(manager), operator, options)
+    BlockOperator::new(block, Arc::clone(program))
 }
 
 /// What the refiner of the Predicate CPA does.

@@ -151,9 +151,9 @@ impl DataAnalysis {
 }
 
 /// Tracks in octagons what a refutation by explicit values needs. Memory cells are left out: octagons have none.
-struct OctagonTracker {
-    handle: Handle<OctagonCpa>,
-    machine: Rc<Machine>,
+pub(super) struct OctagonTracker {
+    pub(super) handle: Handle<OctagonCpa>,
+    pub(super) machine: Rc<Machine>,
 }
 
 impl OctagonTracker {

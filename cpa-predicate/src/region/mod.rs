@@ -20,6 +20,13 @@ pub mod oxidd;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct RegionId(u32);
 
+impl RegionId {
+    /// Tells regions apart.
+    pub(crate) fn number(self) -> u32 {
+        self.0
+    }
+}
+
 /// The root of a region's decision diagram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RegionNode {
