@@ -2,6 +2,8 @@
 //! Block-abstraction memoization with all its presets on programs where a summary that keeps too much, or restores the wrong
 //! thing, gives a wrong answer.
 
+mod figures;
+
 use std::sync::Arc;
 
 use cfa::{Options, Property, Source};
