@@ -41,12 +41,9 @@ const PRESETS: &[(&str, &str)] = &[
     ("symexec", include_str!("../presets/symexec.toml")),
     ("ufo", include_str!("../presets/ufo.toml")),
     ("value", include_str!("../presets/value.toml")),
-<<<<<<< HEAD
     ("value-la", include_str!("../presets/value-la.toml")),
-=======
     ("value-bam", include_str!("../presets/value-bam.toml")),
     ("value-bam-inplace", include_str!("../presets/value-bam-inplace.toml")),
->>>>>>> e597a60 (Block-abstraction memoization: blocks, nested analyses with a cache, refinement in place and on copies; explicit values)
     ("value-nocegar", include_str!("../presets/value-nocegar.toml")),
     ("value-predicate", include_str!("../presets/value-predicate.toml")),
 ];

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From a configuration to an analysis: the one place where domains, refiners and algorithms meet.
 
-<<<<<<< HEAD
 mod abstraction;
-=======
 mod bam;
->>>>>>> e597a60 (Block-abstraction memoization: blocks, nested analyses with a cache, refinement in place and on copies; explicit values)
 mod bmc;
 mod cegar;
 mod data;
@@ -26,11 +23,8 @@ use cpa_predicate::{Computation, Encoding, Manager, Representation, Settings};
 use crate::options::{Algorithm, BddChoice, ComputationChoice, Config, Domains, EncodingChoice, FormulaChoice};
 use cpa_predicate::region::Library;
 
-<<<<<<< HEAD
 pub use abstraction::LoopAbstraction;
-=======
 pub use bam::{BamAnalysis, partitioning};
->>>>>>> e597a60 (Block-abstraction memoization: blocks, nested analyses with a cache, refinement in place and on copies; explicit values)
 pub use bmc::BmcAnalysis;
 pub use cegar::CegarAnalysis;
 pub use data::DataAnalysis;

@@ -89,7 +89,7 @@ pub fn dump(input: &Input, dot: bool) -> Result<Reply, RunError> {
 pub fn dump_blocks(input: &Input, config: &Config) -> Result<Reply, RunError> {
     let program = load(input)?;
     let text = Blocks::find(&program, partitioning(config)).dump(&program);
-    Ok(Reply { lines: vec![text.trim_end().to_string()], ..Reply::default() })
+    Ok(Reply::Lines(vec![text.trim_end().to_string()]))
 }
 
 /// Prints what the plan would run.
