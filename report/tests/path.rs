@@ -10,7 +10,7 @@ fn run(text: &str) -> Vec<String> {
     let program = cfa::load(&[source], &Options::default()).unwrap();
     let property = Property::default_errors();
     let targets = program.targets(&property);
-    let setup = Setup { targets: &targets, storage: Storage::Inputs, steps: true, coverage: false };
+    let setup = Setup { targets: &targets, storage: Storage::Inputs, steps: true, coverage: false, heads: false };
     let mut machine = Machine::new(std::rc::Rc::new(Code::new(&program, &setup).unwrap()), 1 << 20);
     machine.limit_steps(10_000);
     machine.run(&mut NoInputs, 10_000).unwrap();
