@@ -16,6 +16,7 @@ use crate::{
     report::{self, ExportArgs, PlotArgs, ScoreArgs, TableArgs},
     reproduce::{self, ReproduceArgs},
     result::{self, Existing, Record, Status, Writer},
+    submit::{self, SubmitArgs},
     summary,
 };
 
@@ -39,6 +40,7 @@ enum Cmd {
     Plot(PlotArgs),
     Score(ScoreArgs),
     Merge(MergeArgs),
+    Submit(SubmitArgs),
     Export(ExportArgs),
     Reproduce(Box<ReproduceArgs>),
 }
@@ -95,6 +97,7 @@ pub fn execute(cli: Cli) -> Result<u8, Error> {
         Cmd::Plot(args) => report::plot(&args).map(|()| 0),
         Cmd::Reproduce(args) => reproduce::reproduce(*args),
         Cmd::Export(args) => report::export(&args).map(|()| 0),
+        Cmd::Submit(args) => submit::submit(&args).map(|()| 0),
         Cmd::Merge(args) => merge(&args).map(|()| 0),
         Cmd::Score(args) => report::score(&args).map(|()| 0),
     }

@@ -40,7 +40,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME", default_value = "unreach-call")]
     property: String,
     #[command(flatten)]
-    common: Common,
+    pub(crate) common: Common,
     /// A file that describes the tool of a benchmark definition: [tools.NAME] as in an experiment
     #[arg(long, value_name = "FILE")]
     describe: Option<PathBuf>,
@@ -66,10 +66,10 @@ pub(crate) struct Common {
     memlimit: Option<String>,
     /// How many runs at once
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
-    jobs: u16,
+    pub(crate) jobs: u16,
     /// Bind each run to so many processor cores of its own
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    cores: Option<u16>,
+    pub(crate) cores: Option<u16>,
     /// Measure by polling even where control groups may be used
     #[arg(long)]
     polling: bool,
@@ -90,7 +90,7 @@ pub(crate) struct Common {
     filter: Option<String>,
     /// Only the i-th of n parts of the runs
     #[arg(long, value_name = "I/N", value_parser = shard)]
-    shard: Option<Shard>,
+    pub(crate) shard: Option<Shard>,
     /// The folder of the tasks that an experiment names as {tasks} [default: the environment variable CPA_TASKS]
     #[arg(long = "tasks", value_name = "FOLDER")]
     task_folder: Option<PathBuf>,
@@ -132,37 +132,42 @@ where
 
 /// Does what the arguments say and returns the exit code.
 pub(crate) fn run(args: RunArgs) -> Result<u8, Error> {
-    let ending = |path: &PathBuf| path.extension().map(|ending| ending.to_string_lossy().into_owned());
-    if let [path] = &args.tasks[..]
-        && let Some(ending @ ("toml" | "xml")) = ending(path).as_deref()
-    {
-        if !args.options.is_empty() || !args.set.is_empty() {
-            return Err(Error::Usage("options of tools and tasks stand in the experiment".into()));
-        }
-        let wishes = args.common.wishes(&args.tool)?;
-        let mut work = if ending == "toml" {
-            Experiment::read(path)?.work(&wishes)?
-        } else {
-            let described = args.describe.as_deref().map(experiment::read_tools).transpose()?;
-            Benchmark::read(path)?.work(&described.unwrap_or_default(), &wishes)?
-        };
-        work.jobs.truncate(args.limit.unwrap_or(usize::MAX));
-        for (column, reason) in &work.unavailable {
-            note(&format!("not run: {column}: {reason}"));
-        }
-        let (records, code) = args.common.run(work, path)?;
-        let source = Source { name: String::new(), folder: PathBuf::new(), records, cut_off: false };
-        let grid = table::table(&Matrix::new(&[source]), table::Style::Thesis, table::Rows::All, &Metric::Cpu);
-        print(&grid.render(crate::grid::Format::Text))?;
+    let (work, experiment) = args.any_work()?;
+    for (column, reason) in &work.unavailable {
+        note(&format!("not run: {column}: {reason}"));
+    }
+    let (records, code) = args.common.run(work, experiment.unwrap_or(Path::new("results")))?;
+    if experiment.is_none() {
+        print(&summary::report(&records))?;
         return Ok(code);
     }
-    let work = args.work()?;
-    let (records, code) = args.common.run(work, Path::new("results"))?;
-    print(&summary::report(&records))?;
+    let source = Source { name: String::new(), folder: PathBuf::new(), records, cut_off: false };
+    let grid = table::table(&Matrix::new(&[source]), table::Style::Thesis, table::Rows::All, &Metric::Cpu);
+    print(&grid.render(crate::grid::Format::Text))?;
     Ok(code)
 }
 
 impl RunArgs {
+    /// The runs, and the file of the experiment if there is one.
+    pub(crate) fn any_work(&self) -> Result<(Work, Option<&Path>), Error> {
+        let [path] = &self.tasks[..] else { return Ok((self.work()?, None)) };
+        let Some(ending @ ("toml" | "xml")) = path.extension().and_then(|ending| ending.to_str()) else {
+            return Ok((self.work()?, None));
+        };
+        if !self.options.is_empty() || !self.set.is_empty() {
+            return Err(Error::Usage("options of tools and tasks stand in the experiment".into()));
+        }
+        let wishes = self.common.wishes(&self.tool)?;
+        let mut work = if ending == "toml" {
+            Experiment::read(path)?.work(&wishes)?
+        } else {
+            let described = self.describe.as_deref().map(experiment::read_tools).transpose()?;
+            Benchmark::read(path)?.work(&described.unwrap_or_default(), &wishes)?
+        };
+        work.jobs.truncate(self.limit.unwrap_or(usize::MAX));
+        Ok((work, Some(path)))
+    }
+
     /// The runs, if there is no experiment.
     fn work(&self) -> Result<Work, Error> {
         let files: Vec<PathBuf> = self.set.iter().chain(&self.tasks).cloned().collect();

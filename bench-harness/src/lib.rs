@@ -31,6 +31,7 @@ mod reproduce;
 pub mod result;
 pub mod run;
 mod setup;
+mod submit;
 pub mod summary;
 mod sys;
 pub mod table;

@@ -140,6 +140,51 @@ fn interrupted_ones_go_on_and_parts_are_merged() {
     assert_eq!(count("quick.jsonl"), 2);
 }
 
+/// Runs the elements of an array job one after the other, as far as this machine allows.
+const SBATCH: &str = r#"#!/bin/sh
+last=$(sed -n 's/^#SBATCH --array=1-//p' "$1")
+for part in $(seq "$last"); do SLURM_ARRAY_TASK_ID=$part sh "$1" >"out-$part" 2>&1; done
+echo "Submitted batch job 1"
+"#;
+
+#[test]
+fn an_array_job() {
+    let bench = bench("an_array_job");
+    let folder = bench.folder.join("bin");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("sbatch"), SBATCH).unwrap();
+    fs::set_permissions(folder.join("sbatch"), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let arguments = ["submit", "--engine", "slurm", "--parts", "3", "--sbatch=--partition=long", "--"];
+    let output = bench.command(&[&arguments[..], &ARGUMENTS[1..]].concat()).env("PATH", path).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    // Ten runs of at most 15 s of wall time each, and five minutes for each part.
+    assert_eq!(stdout(&output), "10 runs in 3 parts of at most 6 min; at most 0.0 CPU hours together\n");
+    let script = fs::read_to_string(bench.folder.join("parts/job.sh")).unwrap();
+    assert!(
+        script.contains("#SBATCH --array=1-3\n#SBATCH --time=6\n#SBATCH --cpus-per-task=1\n#SBATCH --mem=1300M\n"),
+        "{script}"
+    );
+    assert!(script.contains("#SBATCH --partition=long\n"), "{script}");
+    let parts = ["parts/part-1.jsonl", "parts/part-2.jsonl", "parts/part-3.jsonl"];
+    let lines = parts.map(|part| fs::read_to_string(bench.folder.join(part)).unwrap().lines().count());
+    assert_eq!(lines, [4, 3, 3]);
+}
+
+/// The same with a real SLURM, if there is one.
+#[test]
+fn an_array_job_of_slurm() {
+    let is_there = std::process::Command::new("sinfo").arg("--noheader").output();
+    if !is_there.is_ok_and(|output| output.status.success() && !output.stdout.is_empty()) {
+        eprintln!("SKIPPED: no SLURM is running here");
+        return;
+    }
+    let bench = bench("an_array_job_of_slurm");
+    let arguments = ["submit", "--engine", "slurm", "--parts", "2", "--sbatch=--wait", "--"];
+    let output = bench.command(&[&arguments[..], &ARGUMENTS[1..]].concat()).output().unwrap();
+    assert!(bench.folder.join("parts/part-2.jsonl").is_file(), "{}", stderr(&output));
+}
+
 #[test]
 fn mistakes_are_named() {
     let bench = bench("mistakes_of_experiments");
