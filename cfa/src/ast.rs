@@ -65,13 +65,13 @@ pub(crate) enum Expr<'a> {
     Cond(ExprRef, Option<ExprRef>, ExprRef),
     Comma(Vec<ExprRef>),
     Call(ExprRef, Vec<ExprRef>),
-    Cast(TypeName<'a>, ExprRef),
+    Cast(Box<TypeName<'a>>, ExprRef),
     SizeofValue(ExprRef),
-    SizeofType(TypeName<'a>),
-    AlignofType(TypeName<'a>),
+    SizeofType(Box<TypeName<'a>>),
+    AlignofType(Box<TypeName<'a>>),
     Index(ExprRef, ExprRef),
     /// `offsetof(T, a.b[1])`: the type and the designator of the member.
-    Offsetof(TypeName<'a>, Vec<Designator<'a>>),
+    Offsetof(Box<TypeName<'a>>, Vec<Designator<'a>>),
     Member {
         object: ExprRef,
         field: &'a str,
@@ -82,7 +82,7 @@ pub(crate) enum Expr<'a> {
     /// An initialiser in braces.
     Init(Vec<InitItem<'a>>),
     /// `(T){..}`.
-    Compound(TypeName<'a>, ExprRef),
+    Compound(Box<TypeName<'a>>, ExprRef),
     Other(&'static str),
 }
 
@@ -191,7 +191,7 @@ pub(crate) type CaseLabel = (ExprRef, Option<ExprRef>);
 pub(crate) enum Stmt<'a> {
     Empty,
     Expr(ExprRef),
-    Decl(Decl<'a>),
+    Decl(Box<Decl<'a>>),
     Block(Vec<StmtRef>),
     /// The arms of an else-if chain and the last `else`.
     If(Vec<(ExprRef, StmtRef)>, Option<StmtRef>),

@@ -12,6 +12,8 @@ pub enum DumpFormat {
     Text,
     /// Graphviz.
     Dot,
+    /// Tables of functions, variables, nodes and edges.
+    Json,
 }
 
 /// What can be dumped.

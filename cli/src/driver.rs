@@ -23,7 +23,7 @@ use report::summary::Summary;
 use report::verdict::VerdictLine;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use crate::args::{Args, Dump, DumpFormat, Preprocess, Undefined, expand_presets};
+use crate::args::{Args, Dump, Preprocess, Undefined, expand_presets};
 use crate::limits::Limits;
 use crate::options::Config;
 use crate::preprocess;
@@ -216,7 +216,7 @@ fn supervise(args: &Args, input: Input, config: Config, limits: Limits) -> Resul
         let (cancel, limits, status, args) = (cancel.clone(), limits.clone(), Arc::clone(&status), args.clone());
         thread::Builder::new().name("analysis".into()).stack_size(STACK).spawn(move || {
             let work = AssertUnwindSafe(|| match args.dump {
-                Some(Dump::Cfa) => verify::dump(&input, args.format == DumpFormat::Dot),
+                Some(Dump::Cfa) => verify::dump(&input, args.format),
                 Some(Dump::Blocks) => verify::dump_blocks(&input, &config),
                 None if args.explain_plan => verify::explain(&input, &config),
                 None => verify::verify(&input, &config, &args, limits, cancel, status),

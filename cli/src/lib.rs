@@ -7,6 +7,7 @@ pub mod args;
 mod carry_over;
 pub mod confirm;
 pub mod driver;
+mod dump;
 pub mod features;
 pub mod limits;
 pub mod options;

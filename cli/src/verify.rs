@@ -7,7 +7,8 @@ use cfa::{Blocks, MachineModel, Program, Property, UndefinedFunctions};
 use cpa_core::CancelToken;
 use report::summary::Summary;
 
-use crate::args::Args;
+use crate::args::{Args, DumpFormat};
+use crate::dump;
 use crate::features::features;
 use crate::limits::{Limits, cpu_time, memory_used};
 use crate::options::Config;
@@ -79,10 +80,8 @@ fn load(input: &Input) -> Result<Program, RunError> {
 }
 
 /// Prints the program's automaton.
-pub fn dump(input: &Input, dot: bool) -> Result<Reply, RunError> {
-    let program = load(input)?;
-    let text = if dot { program.dot() } else { program.dump() };
-    Ok(Reply::Lines(vec![text.trim_end().to_string()]))
+pub fn dump(input: &Input, format: DumpFormat) -> Result<Reply, RunError> {
+    Ok(Reply::Lines(vec![dump::write(&load(input)?, format)]))
 }
 
 /// Prints the blocks that the program is divided into.

@@ -89,3 +89,20 @@ fn long_lines_and_many_statements_are_read() {
         assert_eq!(output.status.code(), Some(0), "{name}: {}", String::from_utf8_lossy(&output.stderr));
     }
 }
+
+#[test]
+fn the_automaton_is_printed_as_json() {
+    let folder = Folder::new("json");
+    let file = folder.file("a.c", "int x; int main(void) {\n  while (x < 3) x = x + 1;\n  return 0; }");
+    let output = verify(&["--dump", "cfa", "--format", "json"], &[&file]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let dump: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let edges = dump["edges"].as_array().unwrap();
+    let step = edges.iter().find(|edge| edge["operation"] == "x = x + 1").unwrap();
+    assert_eq!(step["kind"], "assign");
+    assert_eq!(step["location"]["line"], 2);
+    // The loop has a head, where the step leads.
+    assert_eq!(dump["loops"][0]["head"], step["to"]);
+    let nodes = dump["nodes"].as_array().unwrap().len() as u64;
+    assert!(edges.iter().all(|edge| edge["from"].as_u64().unwrap() < nodes && edge["to"].as_u64().unwrap() < nodes));
+}

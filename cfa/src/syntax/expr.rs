@@ -117,13 +117,13 @@ impl<'a> Builder<'a, '_> {
             }
             "cast_expression" => {
                 let to = self.type_name(self.required(node, "type")?)?;
-                Expr::Cast(to, self.expr(self.required(node, "value")?)?)
+                Expr::Cast(to.into(), self.expr(self.required(node, "value")?)?)
             }
             "sizeof_expression" => match self.field(node, "type") {
-                Some(ty) => Expr::SizeofType(self.type_name(ty)?),
+                Some(ty) => Expr::SizeofType(self.type_name(ty)?.into()),
                 None => Expr::SizeofValue(self.expr(self.required(node, "value")?)?),
             },
-            "alignof_expression" => Expr::AlignofType(self.type_name(self.required(node, "type")?)?),
+            "alignof_expression" => Expr::AlignofType(self.type_name(self.required(node, "type")?)?.into()),
             "subscript_expression" => {
                 let array = self.expr(self.required(node, "argument")?)?;
                 Expr::Index(array, self.expr(self.required(node, "index")?)?)
@@ -136,7 +136,7 @@ impl<'a> Builder<'a, '_> {
             "compound_statement" => Expr::Block(self.stmts(&children(node))?),
             "compound_literal_expression" => {
                 let ty = self.type_name(self.required(node, "type")?)?;
-                Expr::Compound(ty, self.initializer(self.required(node, "value")?)?)
+                Expr::Compound(ty.into(), self.initializer(self.required(node, "value")?)?)
             }
             "gnu_asm_expression" => {
                 let none = |field| self.field(node, field).is_none_or(|operands| operands.named_child_count() == 0);
@@ -149,7 +149,7 @@ impl<'a> Builder<'a, '_> {
                 let ty = self.type_name(self.required(node, "type")?)?;
                 let mut path = Vec::new();
                 self.offset_path(self.required(node, "member")?, &mut path)?;
-                Expr::Offsetof(ty, path)
+                Expr::Offsetof(ty.into(), path)
             }
             "generic_expression" => Expr::Other("_Generic"),
             _ => return self.refuse(node, "an unexpected expression"),

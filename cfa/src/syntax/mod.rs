@@ -164,10 +164,10 @@ impl<'a, 'p> Builder<'a, 'p> {
                 Some(expr) => Stmt::Expr(self.expr(expr)?),
                 None => Stmt::Empty,
             },
-            "declaration" => Stmt::Decl(self.declaration(node)?),
-            "type_definition" => Stmt::Decl(self.typedef(node)?),
+            "declaration" => Stmt::Decl(self.declaration(node)?.into()),
+            "type_definition" => Stmt::Decl(self.typedef(node)?.into()),
             "struct_specifier" | "union_specifier" | "enum_specifier" => {
-                Stmt::Decl(Decl { storage: Storage::None, spec: self.type_spec(node)?, items: Vec::new() })
+                Stmt::Decl(Decl { storage: Storage::None, spec: self.type_spec(node)?, items: Vec::new() }.into())
             }
             "if_statement" => self.if_chain(node)?,
             "while_statement" => {
