@@ -163,8 +163,13 @@ impl<'a> Job<'a> {
             }
             config.loop_strategies = strategies.clone();
         }
-        let input = driver::input(&verify_args, &config)?;
+        let mut input = driver::input(&verify_args, &config)?;
         let originals = args.programs.iter().map(|path| driver::read(path)).collect::<Result<Vec<_>, _>>()?;
+        for (source, original) in input.sources.iter_mut().zip(&originals) {
+            if source.text != *original {
+                source.text = restored(&source.text, original, &source.name);
+            }
+        }
         let property = match &input.property {
             Some((_, file, text)) => Property::parse(text).map_err(|error| format!("{file}: {error}"))?,
             None => Property::default_errors(),
@@ -365,6 +370,71 @@ fn verifier_args(args: &LoopArgs) -> Result<Args, String> {
     verifier.preprocess = args.preprocess;
     verifier.undefined_functions = args.undefined_functions;
     Ok(verifier)
+}
+
+/// The preprocessed text with those lines as the user wrote them that the preprocessor changed in nothing but white space
+/// and comments.
+fn restored(preprocessed: &str, original: &str, name: &str) -> String {
+    let lines: Vec<&str> = original.lines().collect();
+    let mut result = String::with_capacity(preprocessed.len());
+    // The number of the next line, if it is one of the file.
+    let mut number: Option<usize> = None;
+    for line in preprocessed.split_inclusive('\n') {
+        let marker = line.strip_prefix("# ").and_then(|rest| rest.split_once(" \""));
+        if let Some((at, file)) =
+            marker.and_then(|(at, rest)| Some((at.parse::<usize>().ok()?, rest.split('"').next()?)))
+        {
+            number = (file == name).then_some(at);
+            result.push_str(line);
+            continue;
+        }
+        let own = number.and_then(|at| lines.get(at.checked_sub(1)?));
+        match own.filter(|own| bare(own).is_some_and(|text| Some(text) == bare(line))) {
+            Some(own) => {
+                result.push_str(own);
+                result.push_str(&line[line.trim_end_matches(['\r', '\n']).len()..]);
+            }
+            None => result.push_str(line),
+        }
+        number = number.map(|at| at + 1);
+    }
+    result
+}
+
+/// A line without white space and comments; none if it is a directive or a comment goes beyond it.
+fn bare(line: &str) -> Option<String> {
+    let mut text = String::new();
+    let mut rest = line.trim();
+    if rest.starts_with('#') || rest.ends_with('\\') || rest.starts_with('*') {
+        return None;
+    }
+    let mut quote = None;
+    while let Some(next) = rest.chars().next() {
+        if quote.is_none() && rest.starts_with("//") {
+            break;
+        }
+        if quote.is_none() && rest.starts_with("/*") {
+            rest = &rest[rest.find("*/")? + 2..];
+            continue;
+        }
+        rest = &rest[next.len_utf8()..];
+        match quote {
+            Some(_) if next == '\\' => {
+                text.push(next);
+                let escaped = rest.chars().next()?;
+                text.push(escaped);
+                rest = &rest[escaped.len_utf8()..];
+                continue;
+            }
+            Some(open) if next == open => quote = None,
+            None if next == '"' || next == '\'' => quote = Some(next),
+            _ => {}
+        }
+        if quote.is_some() || !next.is_whitespace() {
+            text.push(next);
+        }
+    }
+    (quote.is_none() && !text.contains("*/")).then_some(text)
 }
 
 fn base_name(path: &Path) -> String {
