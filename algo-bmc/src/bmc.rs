@@ -16,7 +16,7 @@ use std::time::Duration;
 use algo_cegar::replay;
 use cfa::Program;
 use cfa::ids::NodeId;
-use cpa_core::{ArgId, Assurance, Counting, Cx, Outcome, Reason, Stop, Target, Verdict};
+use cpa_core::{Arg, ArgId, Assurance, Counting, Cx, Outcome, Progress, Reason, Stop, Target, Verdict};
 use cpa_predicate::Manager;
 use smt::Value;
 
@@ -142,6 +142,11 @@ impl Bmc {
         self.rounds
     }
 
+    /// The unrolled program as a graph.
+    pub fn graph(&self) -> &Arg {
+        self.unrolling.arg()
+    }
+
     /// How bounded model checking works.
     pub fn options(&self) -> &Options {
         &self.options
@@ -181,6 +186,7 @@ impl Bmc {
     pub fn round(&mut self, cx: &mut Cx, k: u32) -> Result<Option<Verdict>, Stop> {
         let begin = cx.elapsed();
         self.k = k;
+        cx.report(&Progress::Unrolled { bound: k });
         // The visit of a loop head before the first iteration is none, as in the paper's counters that begin at -1.
         let bound = match self.options.counting {
             Counting::Iterations => k,

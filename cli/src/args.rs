@@ -133,6 +133,9 @@ pub struct Args {
     /// The version of the witness format.
     #[arg(long, value_name = "VERSION", default_value = "2.0", requires = "witness")]
     pub witness_format: WitnessFormat,
+    /// If there is no answer, say what stopped each analysis, at which loop or construct, and what to try.
+    #[arg(long)]
+    pub explain_unknown: bool,
     /// Print the result as one JSON object instead of lines.
     #[arg(long, conflicts_with_all = ["sarif", "quiet", "verbose"])]
     pub json: bool,

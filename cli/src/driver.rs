@@ -358,10 +358,11 @@ fn install_panic_hook(message: Arc<Mutex<String>>) {
     }));
 }
 
-/// The status line: twice a second on a terminal, every ten seconds elsewhere with --verbose.
+/// The status line: twice a second on a terminal; elsewhere each minute, every ten seconds with --verbose.
 struct Heartbeat {
     terminal: bool,
     active: bool,
+    pause: Duration,
     last: Instant,
     shown: bool,
 }
@@ -369,12 +370,16 @@ struct Heartbeat {
 impl Heartbeat {
     fn new(args: &Args) -> Self {
         let terminal = io::stderr().is_terminal();
-        Self { terminal, active: !args.quiet && (terminal || args.verbose), last: Instant::now(), shown: false }
+        let pause = match (terminal, args.verbose) {
+            (true, _) => Duration::from_millis(500),
+            (false, true) => Duration::from_secs(10),
+            (false, false) => Duration::from_secs(60),
+        };
+        Self { terminal, active: !args.quiet, pause, last: Instant::now(), shown: false }
     }
 
     fn beat(&mut self, status: &Mutex<String>, limits: &Limits) {
-        let pause = if self.terminal { Duration::from_millis(500) } else { Duration::from_secs(10) };
-        if !self.active || self.last.elapsed() < pause {
+        if !self.active || self.last.elapsed() < self.pause {
             return;
         }
         self.last = Instant::now();

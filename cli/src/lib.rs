@@ -8,6 +8,7 @@ mod carry_over;
 pub mod confirm;
 pub mod driver;
 mod dump;
+pub mod explain;
 pub mod features;
 pub mod limits;
 pub mod options;

@@ -5,7 +5,7 @@
 //! turn is suspended and goes on in a later, longer turn; if memory becomes scarce, suspended stages are given up first. A
 //! verdict has passed the clamp of its own analysis; the first one ends the run, the other stages are cancelled.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use cfa::Program;
 use cfa::ids::NodeId;
-use cpa_core::{Budget, CancelToken, Cx, Invariants, Outcome, Progress, Reason, Stop, Verdict};
+use cpa_core::{Arg, Budget, CancelToken, Cx, Invariants, Outcome, Progress, Reason, Stop, Verdict};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::limits::{Limits, memory_used};
@@ -41,6 +41,8 @@ pub struct Turn {
     pub cpu: Duration,
     /// What a proof knows, if that was asked for.
     pub invariants: Option<Arc<Invariants>>,
+    /// Loop heads with the greatest numbers of states at one of them, if that was asked for.
+    pub busiest: Vec<(NodeId, usize)>,
 }
 
 /// Why a stage has no outcome.
@@ -140,6 +142,8 @@ pub struct Job {
     pub cores: usize,
     /// Whether a proof shall tell its invariants.
     pub evidence: bool,
+    /// Whether stages without an answer shall tell where they are.
+    pub explain: bool,
 }
 
 impl Job {
@@ -162,6 +166,7 @@ impl Job {
             limits: self.limits.clone(),
             status: Arc::clone(&self.status),
             evidence: self.evidence,
+            explain: self.explain,
         };
         let work = move || {
             let result = panic::catch_unwind(AssertUnwindSafe(|| {
@@ -187,6 +192,7 @@ struct Worker {
     limits: Limits,
     status: Arc<Mutex<String>>,
     evidence: bool,
+    explain: bool,
 }
 
 impl Worker {
@@ -208,6 +214,7 @@ impl Worker {
             report(Ok(Turn {
                 outcome,
                 invariants: proved.then(|| Arc::new(analysis.invariants())),
+                busiest: if self.explain { busiest(&self.program, analysis.graph()) } else { Vec::new() },
                 notes: analysis.notes().to_vec(),
                 statistics: analysis.statistics(),
                 cpu: thread_time(),
@@ -222,11 +229,20 @@ impl Worker {
     fn show_progress(&self, cx: &mut Cx) {
         let shown = Arc::clone(&self.status);
         let name = self.stage.name.clone();
-        let mut refinements = 0;
+        let (mut refinements, mut unrolled) = (0, 0);
         cx.on_progress(move |progress| {
             let text = match progress {
                 Progress::Explored { nodes, waiting, .. } => {
-                    format!("{name}: {nodes} abstract states, {waiting} waiting, {refinements} refinements")
+                    let done = match (refinements, unrolled) {
+                        (0, 0) => String::new(),
+                        (0, bound) => format!(", loops are unrolled {bound} times"),
+                        (number, _) => format!(", {number} refinements"),
+                    };
+                    format!("{name}: {nodes} abstract states, {waiting} waiting{done}")
+                }
+                Progress::Unrolled { bound } => {
+                    unrolled = *bound;
+                    format!("{name}: loops are unrolled {bound} times")
                 }
                 Progress::Refined { number, .. } => {
                     refinements = *number;
@@ -238,6 +254,19 @@ impl Worker {
             }
         });
     }
+}
+
+/// The loop heads with the most states, up to three.
+fn busiest(program: &Program, graph: Option<&Arg>) -> Vec<(NodeId, usize)> {
+    let mut counts: BTreeMap<NodeId, usize> = BTreeMap::new();
+    let locations = graph.into_iter().flat_map(|graph| graph.ids().map(|id| graph.location(id)));
+    for node in locations.filter(|node| program.loops.heads.contains(node)) {
+        *counts.entry(node).or_default() += 1;
+    }
+    let mut counts: Vec<(NodeId, usize)> = counts.into_iter().collect();
+    counts.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    counts.truncate(3);
+    counts
 }
 
 struct Run<'a> {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use cfa::Program;
 use cfa::ids::NodeId;
-use cpa_core::{Cx, Invariants, Outcome};
+use cpa_core::{Arg, Cx, Invariants, Outcome};
 use cpa_predicate::{Computation, Encoding, Manager, Representation, Settings};
 
 use crate::options::{Algorithm, BddChoice, ComputationChoice, Config, Domains, EncodingChoice, FormulaChoice};
@@ -43,6 +43,11 @@ pub trait Analysis {
 
     /// Labels and values of all statistics.
     fn statistics(&self) -> Vec<(String, String)>;
+
+    /// The abstract reachability graph as far as it was explored, for saying where the analysis is.
+    fn graph(&self) -> Option<&Arg> {
+        None
+    }
 
     /// What is known at the heads of loops after a proof. An analysis that covers executions without knowing more about
     /// them than their steps says nothing.

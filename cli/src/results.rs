@@ -17,6 +17,7 @@ use report::{counterexample, harness, path};
 
 use crate::args::{Args, WitnessFormat};
 use crate::confirm::confirm;
+use crate::explain::explain;
 use crate::portfolio::Answer;
 use crate::verify::RunError;
 
@@ -58,7 +59,12 @@ impl Results<'_> {
                 summary.verdict = VerdictLine::False { property: Some(self.name.to_string()) };
                 self.violation(run, &mut summary)?;
             }
-            Verdict::Unknown(reason) => summary.reason = Some(reason.to_string()),
+            Verdict::Unknown(reason) => {
+                summary.reason = Some(reason.to_string());
+                if self.args.explain_unknown {
+                    summary.advice = explain(self.program, self.answer, reason);
+                }
+            }
         }
         Ok(summary)
     }

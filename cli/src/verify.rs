@@ -122,7 +122,16 @@ pub fn verify(
         cores => cores as usize,
     };
     let evidence = args.witness.is_some() || args.json;
-    let job = Job { program: Arc::clone(&program), targets, limits: limits.clone(), cancel, status, cores, evidence };
+    let job = Job {
+        program: Arc::clone(&program),
+        targets,
+        limits: limits.clone(),
+        cancel,
+        status,
+        cores,
+        evidence,
+        explain: args.explain_unknown,
+    };
     let answer = job.run(stages).map_err(|error| match error {
         PortfolioError::Configuration(message) => RunError::Configuration(message),
         PortfolioError::Panic => RunError::Panic,

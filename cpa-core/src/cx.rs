@@ -100,6 +100,11 @@ pub enum Progress {
         /// Which refiner answered, and what.
         what: String,
     },
+    /// Loops are unrolled further.
+    Unrolled {
+        /// The new bound.
+        bound: u32,
+    },
 }
 
 /// A part of a budget.

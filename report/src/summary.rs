@@ -137,7 +137,7 @@ impl Summary {
         });
         if let Some(violation) = &self.violation {
             let placed = || violation.steps.iter().filter(|step| step.place.is_some());
-            if let Some(last) = placed().last() {
+            if let Some(last) = placed().next_back() {
                 result["locations"] = json!([location(last)]);
             }
             let steps: Vec<Value> = placed()

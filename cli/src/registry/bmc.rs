@@ -10,7 +10,7 @@ use std::time::Duration;
 use algo_bmc::{Bmc, Increase, Options};
 use cfa::Program;
 use cfa::ids::NodeId;
-use cpa_core::{Counting, Cx, Outcome};
+use cpa_core::{Arg, Counting, Cx, Outcome};
 use cpa_predicate::Manager;
 
 use super::{Analysis, manager};
@@ -50,6 +50,10 @@ impl Analysis for BmcAnalysis {
 
     fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    fn graph(&self) -> Option<&Arg> {
+        Some(self.bmc.graph())
     }
 
     fn statistics(&self) -> Vec<(String, String)> {

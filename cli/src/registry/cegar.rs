@@ -111,6 +111,10 @@ impl Analysis for CegarAnalysis {
         &self.notes
     }
 
+    fn graph(&self) -> Option<&Arg> {
+        Some(self.cegar.arg())
+    }
+
     fn invariants(&mut self) -> Invariants {
         let mut invariants = Invariants::new();
         let program = Arc::clone(self.manager.borrow().encoder.program());

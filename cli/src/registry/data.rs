@@ -192,6 +192,10 @@ impl Analysis for DataAnalysis {
         &self.notes
     }
 
+    fn graph(&self) -> Option<&Arg> {
+        Some(self.cegar.arg())
+    }
+
     fn invariants(&mut self) -> Invariants {
         let mut invariants = Invariants::new();
         let arg = self.cegar.arg();

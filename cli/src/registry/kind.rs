@@ -9,7 +9,7 @@ use std::sync::Arc;
 use algo_kind::{KInduction, Options, Strategy};
 use cfa::Program;
 use cfa::ids::NodeId;
-use cpa_core::{Counting, Cx, Invariants, Outcome};
+use cpa_core::{Arg, Counting, Cx, Invariants, Outcome};
 use cpa_predicate::{Decoder, Manager};
 
 use super::bmc::{options, seconds, statistics};
@@ -60,6 +60,10 @@ impl Analysis for KInductionAnalysis {
 
     fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    fn graph(&self) -> Option<&Arg> {
+        Some(self.kind.base().graph())
     }
 
     fn invariants(&mut self) -> Invariants {
