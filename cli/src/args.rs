@@ -133,6 +133,13 @@ pub struct Args {
     /// The version of the witness format.
     #[arg(long, value_name = "VERSION", default_value = "2.0", requires = "witness")]
     pub witness_format: WitnessFormat,
+    /// Check a witness instead of looking for a verdict: its invariants must hold and the property with them, or its way must
+    /// lead to the error.
+    #[arg(long, value_name = "FILE.yml", conflicts_with_all = ["witness", "self_check"])]
+    pub validate_witness: Option<PathBuf>,
+    /// Check the witness of the own verdict in the same way; a verdict whose witness is not accepted becomes UNKNOWN.
+    #[arg(long)]
+    pub self_check: bool,
     /// If there is no answer, say what stopped each analysis, at which loop or construct, and what to try.
     #[arg(long)]
     pub explain_unknown: bool,

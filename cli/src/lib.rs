@@ -19,4 +19,5 @@ pub mod preprocess;
 pub mod presets;
 pub mod registry;
 pub mod results;
+pub mod validate;
 pub mod verify;

@@ -16,6 +16,7 @@ use crate::presets;
 /// The built-in plans: name and text.
 const PLANS: &[(&str, &str)] = &[
     ("default", include_str!("../plans/default.toml")),
+    ("validate", concat!(include_str!("../plans/validate.toml"), include_str!("../plans/default.toml"))),
     ("octagon-restart-jr", include_str!("../plans/octagon-restart-jr.toml")),
     ("octagon-restart-100", include_str!("../plans/octagon-restart-100.toml")),
     ("octagon-restart-250", include_str!("../plans/octagon-restart-250.toml")),

@@ -19,6 +19,7 @@ use crate::args::{Args, WitnessFormat};
 use crate::confirm::confirm;
 use crate::explain::explain;
 use crate::portfolio::Answer;
+use crate::validate::{self, Task, Validity};
 use crate::verify::RunError;
 
 /// The version of the tool.
@@ -105,6 +106,40 @@ impl Results<'_> {
         write(path, &witness::correctness(self.program, invariants, &self.metadata()?))
     }
 
+    /// Lets a verdict stand only if its witness is accepted.
+    pub fn self_check(&self, task: &Task<'_>, summary: &mut Summary) -> Result<(), RunError> {
+        let metadata = self.metadata()?;
+        let nothing = Invariants::new();
+        let (text, expected) = match self.answer.outcome.verdict() {
+            Verdict::True => {
+                let invariants = self.answer.invariants.as_deref().unwrap_or(&nothing);
+                (Some(witness::correctness(self.program, invariants, &metadata)), Validity::Proof)
+            }
+            Verdict::False(run) => {
+                (witness::violation(self.program, self.property, run, &metadata), Validity::Violation)
+            }
+            Verdict::Unknown(_) => return Ok(()),
+        };
+        let checked = match text.map(|text| validate::read(&text, &self.args.programs)) {
+            None => Err("there is none".to_string()),
+            Some(Err(problems)) => Err(format!("it is malformed: {problems}")),
+            Some(Ok(witness)) => match task.check(&witness)? {
+                found if found == expected => Ok(()),
+                Validity::Proof | Validity::Violation => Err("it says the opposite".to_string()),
+                Validity::Rejected(why) | Validity::Unknown(why) => Err(why),
+            },
+        };
+        match checked {
+            Ok(()) => summary.notes.push("the witness of the verdict was accepted by the self-check".to_string()),
+            Err(why) => {
+                summary.reason =
+                    Some(format!("the verdict {} did not pass the self-check: {why}", expected_word(&expected)));
+                summary.verdict = VerdictLine::Unknown;
+            }
+        }
+        Ok(())
+    }
+
     fn metadata(&self) -> Result<Metadata, RunError> {
         let file = |path: &std::path::PathBuf| {
             let name = path.display().to_string();
@@ -124,6 +159,10 @@ impl Results<'_> {
             specification: self.property.to_string(),
         })
     }
+}
+
+fn expected_word(validity: &Validity) -> &'static str {
+    if *validity == Validity::Proof { "TRUE" } else { "FALSE" }
 }
 
 /// Writes a file that was asked for.

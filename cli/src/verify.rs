@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One verification run inside its thread: load the program, find the targets, run the analysis, say what came out.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use cfa::{Blocks, MachineModel, Program, Property, UndefinedFunctions};
 use cpa_core::CancelToken;
 use report::summary::Summary;
+use report::verdict::VerdictLine;
 
 use crate::args::{Args, DumpFormat};
 use crate::dump;
@@ -15,7 +17,8 @@ use crate::options::Config;
 use crate::plan::Plan;
 use crate::portfolio::{Answer, Job, PortfolioError, applicable};
 use crate::registry::partitioning;
-use crate::results::Results;
+use crate::results::{Results, VERSION};
+use crate::validate::{self, Task, Validity};
 
 /// A source file in memory.
 #[derive(Clone, Debug)]
@@ -65,7 +68,7 @@ pub enum RunError {
     Panic,
 }
 
-fn load(input: &Input) -> Result<Program, RunError> {
+pub(crate) fn load(input: &Input) -> Result<Program, RunError> {
     let sources: Vec<cfa::Source> =
         input.sources.iter().map(|s| cfa::Source { name: s.name.clone(), text: s.text.clone() }).collect();
     let machine = if input.lp64 { MachineModel::Lp64 } else { MachineModel::Ilp32 };
@@ -97,7 +100,7 @@ pub fn explain(input: &Input, config: &Config) -> Result<Reply, RunError> {
     Ok(Reply::Lines(plan.explain(&features(&load(input)?))))
 }
 
-/// Verifies the program.
+/// Verifies the program, or checks a witness.
 pub fn verify(
     input: &Input,
     config: &Config,
@@ -106,7 +109,6 @@ pub fn verify(
     cancel: CancelToken,
     status: Arc<Mutex<String>>,
 ) -> Result<Reply, RunError> {
-    let plan = Plan::of(config).map_err(|error| RunError::Configuration(error.to_string()))?;
     let (name, property) = match &input.property {
         Some((name, file, text)) => {
             (name.clone(), Property::parse(text).map_err(|error| RunError::Input(format!("{file}: {error}")))?)
@@ -114,36 +116,89 @@ pub fn verify(
         None => ("unreach-call".to_string(), Property::default_errors()),
     };
     let program = Arc::new(load(input)?);
-    let targets = program.targets(&property);
     let setup = limits.elapsed();
-    let stages = applicable(&plan, &features(&program));
-    let cores = match config.cores {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        cores => cores as usize,
+    let task = Task {
+        input,
+        program: &program,
+        property: &property,
+        config,
+        limits: &limits,
+        cancel: &cancel,
+        status: &status,
     };
-    let evidence = args.witness.is_some() || args.json;
-    let job = Job {
-        program: Arc::clone(&program),
-        targets,
-        limits: limits.clone(),
-        cancel,
-        status,
-        cores,
-        evidence,
-        explain: args.explain_unknown,
-    };
-    let answer = job.run(stages).map_err(|error| match error {
-        PortfolioError::Configuration(message) => RunError::Configuration(message),
-        PortfolioError::Panic => RunError::Panic,
-    })?;
-    let staged = plan.stages.len() > 1;
+    if let Some(path) = &args.validate_witness {
+        return validate(&task, path, &name, args).map(|summary| Reply::Result(Box::new(summary)));
+    }
+    let evidence = args.witness.is_some() || args.json || args.self_check;
+    let (explain, limits_of_run) = (args.explain_unknown, limits.clone());
+    let answer =
+        answer(&program, &property, config, evidence, explain, limits_of_run, cancel.clone(), Arc::clone(&status))?;
+    let staged = config.plan != "none";
     let results = Results { program: &program, property: &property, name: &name, answer: &answer, args };
     let mut summary = results.summary()?;
+    if args.self_check {
+        results.self_check(&task, &mut summary)?;
+    }
     if args.stats {
         summary.statistics = statistics(&program, &answer, staged, setup, &limits);
     }
     summary.found_by = answer.stage.clone().filter(|_| staged);
     Ok(Reply::Result(Box::new(summary)))
+}
+
+/// What the plan of the configuration says about a program.
+#[expect(clippy::too_many_arguments, reason = "all of them belong to one run")]
+pub(crate) fn answer(
+    program: &Arc<Program>,
+    property: &Property,
+    config: &Config,
+    evidence: bool,
+    explain: bool,
+    limits: Limits,
+    cancel: CancelToken,
+    status: Arc<Mutex<String>>,
+) -> Result<Answer, RunError> {
+    let plan = Plan::of(config).map_err(|error| RunError::Configuration(error.to_string()))?;
+    let stages = applicable(&plan, &features(program));
+    let cores = match config.cores {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        cores => cores as usize,
+    };
+    let targets = program.targets(property);
+    let job = Job { program: Arc::clone(program), targets, limits, cancel, status, cores, evidence, explain };
+    job.run(stages).map_err(|error| match error {
+        PortfolioError::Configuration(message) => RunError::Configuration(message),
+        PortfolioError::Panic => RunError::Panic,
+    })
+}
+
+/// Checks a witness that somebody else, or this tool, has written.
+fn validate(task: &Task<'_>, path: &Path, name: &str, args: &Args) -> Result<Summary, RunError> {
+    let shown = path.display();
+    let text =
+        std::fs::read_to_string(path).map_err(|error| RunError::Input(format!("cannot read {shown}: {error}")))?;
+    let witness = validate::read(&text, &args.programs)
+        .map_err(|problems| RunError::Input(format!("Cannot parse witness {shown}:\n  {problems}")))?;
+    let mut summary = Summary::unknown(VERSION, name, "");
+    summary.reason = None;
+    let said = match task.check(&witness)? {
+        Validity::Proof => {
+            summary.verdict = VerdictLine::True;
+            "accepted: the invariants hold, and the error is not reached".to_string()
+        }
+        Validity::Violation => {
+            summary.verdict = VerdictLine::False { property: Some(name.to_string()) };
+            "accepted: the execution that it describes reaches the error".to_string()
+        }
+        Validity::Rejected(why) => format!("rejected: {why}"),
+        Validity::Unknown(why) => format!("neither accepted nor rejected: {why}"),
+    };
+    if summary.verdict == VerdictLine::Unknown {
+        summary.reason = Some(format!("the witness is {said}"));
+    } else {
+        summary.notes.push(format!("the witness is {said}"));
+    }
+    Ok(summary)
 }
 
 fn statistics(

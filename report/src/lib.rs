@@ -6,6 +6,8 @@ pub mod cexpr;
 pub mod counterexample;
 pub mod harness;
 pub mod inputs;
+pub mod instrument;
+pub mod lint;
 pub mod path;
 pub mod sha256;
 pub mod summary;

@@ -17,7 +17,7 @@ use cpa_core::{Counterexample, Invariants};
 use crate::cexpr::invariant;
 use crate::inputs::{Origin, inputs};
 use crate::sha256::{digest, hex};
-use crate::text::{literal, quoted};
+use crate::text::quoted;
 
 /// More values of functions than this are not listed.
 const MAX_WAYPOINTS: usize = 100_000;
@@ -116,7 +116,8 @@ pub fn violation(
         let edge = program.edge(input.edge);
         let var = program.var(input.var);
         let value = match var.float {
-            None => literal(input.value, var.ty),
+            // Numbers are mathematical ones in these expressions.
+            None => input.value.to_string(),
             Some(format) => match floats::hexadecimal(format, input.value) {
                 text if text.contains("nan") || text.contains("inf") => continue,
                 text if format == FloatTy::F32 => format!("{text}f"),
