@@ -127,7 +127,7 @@ impl Task<'_> {
             ));
         }
         let targets = self.program.targets(self.property);
-        let setup = Setup { targets: &targets, storage: Storage::Inputs, steps: false, coverage: false };
+        let setup = Setup { targets: &targets, storage: Storage::Inputs, steps: false, coverage: false, heads: false };
         let Ok(code) = Code::new(self.program, &setup) else {
             return Validity::Unknown("the program is too large to be executed".to_string());
         };

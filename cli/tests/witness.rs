@@ -61,7 +61,8 @@ fn wrong_witnesses_are_rejected() {
     let text = folder.witness();
     let start = text.find("      value: ").unwrap();
     let end = start + text[start..].find('\n').unwrap();
-    std::fs::write(folder.0.join("w.yml"), format!("{}      value: \"x < 3\"{}", &text[..start], &text[end..])).unwrap();
+    std::fs::write(folder.0.join("w.yml"), format!("{}      value: \"x < 3\"{}", &text[..start], &text[end..]))
+        .unwrap();
     let said = folder.verify(&["--validate-witness", "w.yml"]);
     assert!(said.contains("rejected: p.c:5: the invariant does not hold"), "{said}");
     std::fs::write(folder.0.join("p.c"), SAFE.replace("x = 0", "x = 1 - 1")).unwrap();
