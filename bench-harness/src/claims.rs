@@ -33,6 +33,9 @@ pub struct Check {
     /// Only tasks on which this statistic is in the range for all configurations that have it.
     #[serde(default)]
     range: Option<Range>,
+    /// With fewer tasks it cannot be told.
+    #[serde(default)]
+    fewest: Option<usize>,
     #[serde(flatten)]
     kind: Kind,
 }
@@ -108,6 +111,9 @@ enum Expectation {
     Unsolved,
 }
 
+/// With fewer tasks a comparison of configurations says nothing, unless the check says otherwise.
+const FEWEST: usize = 5;
+
 /// What came out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -180,8 +186,19 @@ impl Check {
             let inside = |value: f64| in_range(value, *from, *to);
             matrix.retain_rows(|_, cells| cells.iter().flatten().filter_map(|r| metric.of(r)).all(inside));
         }
-        let view = View { matrix: &matrix, unavailable };
-        match &self.kind {
+        let view = View { matrix: &matrix, unavailable, fewest: self.fewest.unwrap_or(FEWEST) };
+        let outcome = self.kind.outcome(&view)?;
+        if matches!(self.kind, Kind::Order { .. } | Kind::Greatest { .. } | Kind::Trend { .. }) {
+            view.enough(matrix.rows.len())?;
+        }
+        Ok(outcome)
+    }
+}
+
+impl Kind {
+    fn outcome(&self, view: &View) -> Result<Outcome, String> {
+        let matrix = view.matrix;
+        match self {
             Kind::NothingWrong { columns } => view.nothing_wrong(columns.as_deref()),
             Kind::SolvesAll { column } => {
                 let column = view.column(column)?;
@@ -257,9 +274,14 @@ fn list(names: &[&str]) -> String {
 struct View<'a> {
     matrix: &'a Matrix,
     unavailable: &'a [(String, String)],
+    fewest: usize,
 }
 
 impl View<'_> {
+    fn enough(&self, tasks: usize) -> Result<(), String> {
+        if tasks < self.fewest { Err(format!("on only {tasks} tasks")) } else { Ok(()) }
+    }
+
     fn column(&self, name: &str) -> Result<usize, String> {
         let known = self.matrix.column(name).filter(|column| self.matrix.records(*column).next().is_some());
         known.ok_or_else(|| {
@@ -320,6 +342,9 @@ impl View<'_> {
         if points.len() < 3 {
             return Err(format!("{series}: too few values of {what}"));
         }
+        if points.iter().all(|(_, value)| *value == points[0].1) {
+            return Err(format!("on these tasks, {what} is always {}", show(points[0].1)));
+        }
         let tau = kendall(&points);
         let shown: Vec<String> = points.iter().map(|(x, y)| format!("{x}: {}", show(*y))).collect();
         let holds = if up { tau >= 0.3 } else { tau <= -0.3 };
@@ -358,11 +383,8 @@ impl View<'_> {
         let [a, b] = [self.column(&columns[0])?, self.column(&columns[1])?];
         let pairs = self.matrix.cells.iter().filter_map(|row| Some([row[a].as_ref()?, row[b].as_ref()?]));
         let pairs: Vec<_> = pairs.filter(|pair| pair.iter().all(|record| record.status == Status::Correct)).collect();
-        if pairs.is_empty() {
-            Err(format!("no task is solved by both {} and {}", columns[0], columns[1]))
-        } else {
-            Ok(pairs)
-        }
+        self.enough(pairs.len()).map_err(|why| format!("{why} that {} and {} solve", columns[0], columns[1]))?;
+        Ok(pairs)
     }
 
     fn same(&self, columns: &[String; 2], what: &[String]) -> Result<Outcome, String> {
@@ -395,7 +417,8 @@ impl View<'_> {
             let solved = |record: &Option<Record>| record.as_ref().is_some_and(|r| r.status == Status::Correct);
             part.retain_rows(|_, cells| indices.iter().all(|&index| solved(&cells[index])));
         }
-        let view = View { matrix: &part, unavailable: self.unavailable };
+        self.enough(part.rows.len())?;
+        let view = View { matrix: &part, ..*self };
         let values = [view.value(what, &columns[0])?, view.value(what, &columns[1])?];
         if values[1] == 0.0 {
             return Err(format!("{}: {what} is zero", columns[1]));

@@ -44,7 +44,7 @@ fn two_configurations() {
         record("b", "a/t_2.x", true, 1.1, 7.0),
         record("b", "a/t_3.x", false, 9.0, 8.0),
     ]);
-    let check = |text: &str| outcome(&matrix, text);
+    let check = |text: &str| outcome(&matrix, &format!("fewest = 1\n{text}"));
     assert_eq!(check("kind = 'nothing-wrong'"), "holds");
     assert_eq!(check("kind = 'solves-all'\ncolumn = 'a'"), "holds");
     assert_eq!(check("kind = 'solves-all'\ncolumn = 'b'"), "fails");
@@ -71,6 +71,9 @@ fn two_configurations() {
     assert_eq!(check("kind = 'gains'\ncolumns = ['b', 'a']\nat_least = 1\nwithin_s = 5.0"), "holds");
     assert_eq!(check("kind = 'gains'\ncolumns = ['b', 'a']\nat_least = 1\nwithin_s = 3.0"), "fails");
     assert_eq!(check("kind = 'test'\nname = 'golden'"), "unmeasured");
+    // Three tasks are too few to compare configurations, unless the check says so.
+    assert_eq!(outcome(&matrix, "kind = 'greatest'\nwhat = 'proofs'\ncolumn = 'a'"), "unmeasured");
+    assert_eq!(outcome(&matrix, "kind = 'same'\ncolumns = ['a', 'b']"), "unmeasured");
     // Of the two other tasks, 8 and 9 are not both at most 8.
     assert_eq!(check("kind = 'solves-all'\ncolumn = 'b'\nrange = { label = 'n', to = 8 }"), "holds");
 }
@@ -81,10 +84,10 @@ fn trends() {
         let records = solved.iter().enumerate();
         matrix(records.map(|(k, solved)| record(&format!("a k={}", k + 1), "a/t", *solved, 1.0, k as f64)).collect())
     };
-    let up = "kind = 'trend'\nwhat = 'correct'\nseries = 'a'\nup = true";
+    let up = "fewest = 1\nkind = 'trend'\nwhat = 'correct'\nseries = 'a'\nup = true";
     assert_eq!(outcome(&series([false, false, true, true]), up), "holds");
     assert_eq!(outcome(&series([true, true, false, false]), up), "fails");
-    assert_eq!(outcome(&series([true; 4]), up), "fails");
+    assert_eq!(outcome(&series([true; 4]), up), "unmeasured");
     assert_eq!(outcome(&matrix(vec![]), up), "unmeasured");
     assert_eq!(kendall(&[(1.0, 1.0), (2.0, 3.0), (3.0, 2.0)]), 1.0 / 3.0);
 }

@@ -319,8 +319,9 @@ pub fn refusal(configuration: &Configuration) -> Result<Option<String>, Error> {
     match try_out(&mut command, &configuration.tool.patterns) {
         Err(message) => Ok(Some(message)),
         Ok((answer, End::Exited(code))) if code != 0 && answer.verdict.is_none() => {
-            let message = answer.explanation().map_or_else(|| format!("exit code {code}"), str::to_string);
-            Ok(Some(message))
+            // What follows a semicolon is advice.
+            let message = answer.explanation().map(|text| text.split(';').next().unwrap_or(text).to_string());
+            Ok(Some(message.unwrap_or_else(|| format!("exit code {code}"))))
         }
         Ok(_) => Ok(None),
     }
