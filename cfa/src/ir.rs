@@ -92,6 +92,19 @@ pub enum CmpOp {
     Le,
 }
 
+impl CmpOp {
+    /// The comparison that holds where this one has the given truth value.
+    pub fn holding(self, left: ExprId, right: ExprId, truth: bool) -> (CmpOp, ExprId, ExprId) {
+        match (self, truth) {
+            (_, true) => (self, left, right),
+            (CmpOp::Eq, false) => (CmpOp::Ne, left, right),
+            (CmpOp::Ne, false) => (CmpOp::Eq, left, right),
+            (CmpOp::Lt, false) => (CmpOp::Le, right, left),
+            (CmpOp::Le, false) => (CmpOp::Lt, right, left),
+        }
+    }
+}
+
 /// A floating-point format of IEEE 754. A value of such a type is held as its bits in an unsigned integer of the same
 /// width, so that memory, unions and pointer casts see nothing special in it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -183,6 +196,21 @@ pub enum ExprKind {
     FloatToInt(FloatTy, ExprId),
     /// The bits of a number of the given format in the other format, rounded to nearest.
     FloatToFloat(FloatTy, ExprId),
+}
+
+impl ExprKind {
+    /// Whether the operation is one on floating-point numbers.
+    pub fn is_float(&self) -> bool {
+        matches!(
+            self,
+            ExprKind::Float(..)
+                | ExprKind::FloatFn(..)
+                | ExprKind::FloatCmp(..)
+                | ExprKind::FloatFromInt(..)
+                | ExprKind::FloatToInt(..)
+                | ExprKind::FloatToFloat(..)
+        )
+    }
 }
 
 /// An expression with its type.

@@ -32,6 +32,7 @@ mod program;
 pub mod property;
 mod relevance;
 mod repair;
+mod scc;
 pub mod sites;
 mod syntax;
 mod text;

@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 
 use crate::ids::{EdgeId, LoopId, NodeId};
 use crate::program::Program;
+use crate::scc::components;
 
 /// A loop.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -71,7 +72,11 @@ impl Loops {
                 back.entry(edge.dst).or_default().push(id);
             }
         }
-        let components = components(program);
+        let successor = |node: usize, at: usize| {
+            let edge = program.nodes[node].leaving.get(at)?;
+            Some(program.edge(*edge).dst.index())
+        };
+        let components = components(program.nodes.len(), successor);
         let mut loops: Vec<Loop> = Vec::new();
         for (head, back_edges) in back {
             let (body, reducible) = body(program, head, &back_edges, &components);
@@ -122,56 +127,6 @@ fn body(program: &Program, head: NodeId, back_edges: &[EdgeId], components: &[u3
     let head_rpo = program.node(head).rpo;
     reducible &= body.iter().all(|node| program.node(*node).rpo >= head_rpo);
     (body.into_iter().collect(), reducible)
-}
-
-/// Strongly connected components by Tarjan's algorithm, without recursion.
-fn components(program: &Program) -> Vec<u32> {
-    let count = program.nodes.len();
-    let mut index = vec![u32::MAX; count];
-    let mut low = vec![0u32; count];
-    let mut component = vec![u32::MAX; count];
-    let mut stack: Vec<usize> = Vec::new();
-    let (mut next_index, mut next_component) = (0u32, 0u32);
-    let mut work: Vec<(usize, usize)> = Vec::new();
-    for root in 0..count {
-        if index[root] != u32::MAX {
-            continue;
-        }
-        work.push((root, 0));
-        while let Some((node, at)) = work.pop() {
-            if at == 0 {
-                index[node] = next_index;
-                low[node] = next_index;
-                next_index += 1;
-                stack.push(node);
-            }
-            let leaving = &program.nodes[node].leaving;
-            if let Some(edge) = leaving.get(at) {
-                work.push((node, at + 1));
-                let to = program.edge(*edge).dst.index();
-                if index[to] == u32::MAX {
-                    work.push((to, 0));
-                } else if component[to] == u32::MAX {
-                    low[node] = low[node].min(index[to]);
-                }
-                continue;
-            }
-            if low[node] == index[node] {
-                loop {
-                    let member = stack.pop().expect("the root is on the stack");
-                    component[member] = next_component;
-                    if member == node {
-                        break;
-                    }
-                }
-                next_component += 1;
-            }
-            if let Some((above, _)) = work.last() {
-                low[*above] = low[*above].min(low[node]);
-            }
-        }
-    }
-    component
 }
 
 /// The nodes that are reachable from `entry` in reverse post-order; `exit` is appended if it is not reachable. Where a

@@ -70,7 +70,8 @@ pub fn features(program: &Program) -> BTreeSet<Feature> {
     if edges > 10_000 {
         found.insert(Feature::Large);
     }
-    if functions.iter().any(|func| calls_itself(program, *func)) {
+    let recursive = program.recursive_functions();
+    if functions.iter().any(|func| recursive[func.index()]) {
         found.insert(Feature::Recursion);
     }
     let in_reached = |node: &NodeId| functions.contains(&program.node(*node).func);
@@ -156,12 +157,7 @@ impl Survey<'_> {
                 ExprKind::Binary(BinOp::Div | BinOp::Rem, _, b) if exprs.as_const(b).is_none() => {
                     self.found.insert(Feature::Nonlinear);
                 }
-                ExprKind::Float(..)
-                | ExprKind::FloatFn(..)
-                | ExprKind::FloatCmp(..)
-                | ExprKind::FloatFromInt(..)
-                | ExprKind::FloatToInt(..)
-                | ExprKind::FloatToFloat(..) => {
+                ref kind if kind.is_float() => {
                     self.found.insert(Feature::Floats);
                 }
                 _ => {}
@@ -169,27 +165,6 @@ impl Survey<'_> {
             open.extend(exprs.operands(id));
         }
     }
-}
-
-/// Whether calls lead from a function back to itself.
-fn calls_itself(program: &Program, func: FuncId) -> bool {
-    let mut seen = BTreeSet::new();
-    let mut open = vec![func];
-    while let Some(caller) = open.pop() {
-        for edge in &program.edges {
-            if let Op::Call { callee, .. } = edge.op
-                && program.node(edge.src).func == caller
-            {
-                if callee == func {
-                    return true;
-                }
-                if seen.insert(callee) {
-                    open.push(callee);
-                }
-            }
-        }
-    }
-    false
 }
 
 #[cfg(test)]

@@ -13,8 +13,22 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// CPU time that this process has used.
 pub fn cpu_time() -> Duration {
-    let now = clock_gettime(ClockId::ProcessCPUTime);
+    time(ClockId::ProcessCPUTime)
+}
+
+/// CPU time that this thread has used.
+pub fn thread_time() -> Duration {
+    time(ClockId::ThreadCPUTime)
+}
+
+fn time(clock: ClockId) -> Duration {
+    let now = clock_gettime(clock);
     Duration::new(u64::try_from(now.tv_sec).unwrap_or(0), u32::try_from(now.tv_nsec).unwrap_or(0))
+}
+
+/// The shorter of two times, where there are such.
+pub fn shorter(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {
+    one.into_iter().chain(other).min()
 }
 
 /// Memory that this process holds, in bytes; none where the system does not say.
@@ -74,10 +88,7 @@ impl Budget for Limits {
     fn remaining(&self) -> Option<Duration> {
         let cpu = self.cpu.map(|limit| limit.saturating_sub(cpu_time()));
         let wall = self.wall.map(|limit| limit.saturating_sub(self.start.elapsed()));
-        match (cpu, wall) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        }
+        shorter(cpu, wall)
     }
 
     fn elapsed(&self) -> Duration {

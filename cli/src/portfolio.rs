@@ -15,9 +15,8 @@ use std::time::{Duration, Instant};
 use cfa::Program;
 use cfa::ids::NodeId;
 use cpa_core::{Arg, Budget, CancelToken, Cx, Invariants, Outcome, Progress, Reason, Stop, Verdict};
-use rustix::time::{ClockId, clock_gettime};
 
-use crate::limits::{Limits, memory_used};
+use crate::limits::{Limits, memory_used, shorter, thread_time};
 use crate::plan::{Plan, Stage};
 use crate::registry::analysis;
 
@@ -99,11 +98,6 @@ struct TurnBudget {
     end: Option<Duration>,
 }
 
-fn thread_time() -> Duration {
-    let now = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(u64::try_from(now.tv_sec).unwrap_or(0), u32::try_from(now.tv_nsec).unwrap_or(0))
-}
-
 impl Budget for TurnBudget {
     fn check(&self) -> Result<(), Stop> {
         self.limits.check()?;
@@ -114,11 +108,7 @@ impl Budget for TurnBudget {
     }
 
     fn remaining(&self) -> Option<Duration> {
-        let turn = self.end.map(|end| end.saturating_sub(thread_time()));
-        match (turn, self.limits.remaining()) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        }
+        shorter(self.end.map(|end| end.saturating_sub(thread_time())), self.limits.remaining())
     }
 
     fn elapsed(&self) -> Duration {

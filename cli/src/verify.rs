@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One verification run inside its thread: load the program, find the targets, run the analysis, say what came out.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -159,7 +160,9 @@ pub(crate) fn answer(
     status: Arc<Mutex<String>>,
 ) -> Result<Answer, RunError> {
     let plan = Plan::of(config).map_err(|error| RunError::Configuration(error.to_string()))?;
-    let stages = applicable(&plan, &features(program));
+    let conditional = plan.stages.iter().any(|stage| !stage.when.is_empty());
+    let found = if conditional { features(program) } else { BTreeSet::new() };
+    let stages = applicable(&plan, &found);
     let cores = match config.cores {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         cores => cores as usize,

@@ -192,13 +192,7 @@ impl Transfer {
                 }
             }
             ExprKind::Cmp(op, left, right) => {
-                let (op, left, right) = match (op, truth) {
-                    (_, true) => (op, left, right),
-                    (CmpOp::Eq, false) => (CmpOp::Ne, left, right),
-                    (CmpOp::Ne, false) => (CmpOp::Eq, left, right),
-                    (CmpOp::Lt, false) => (CmpOp::Le, right, left),
-                    (CmpOp::Le, false) => (CmpOp::Lt, right, left),
-                };
+                let (op, left, right) = op.holding(left, right, truth);
                 self.compare(state, op, &[left, right], tracked)
             }
             ExprKind::FloatCmp(..) => state.clone(),

@@ -69,13 +69,7 @@ impl Assume<'_> {
 
     fn compared(&mut self, op: CmpOp, left: ExprId, right: ExprId, truth: bool) -> Result<(), Contradiction> {
         // Brings the comparison to one that holds.
-        let (op, left, right) = match (op, truth) {
-            (_, true) => (op, left, right),
-            (CmpOp::Eq, false) => (CmpOp::Ne, left, right),
-            (CmpOp::Ne, false) => (CmpOp::Eq, left, right),
-            (CmpOp::Lt, false) => (CmpOp::Le, right, left),
-            (CmpOp::Le, false) => (CmpOp::Lt, right, left),
-        };
+        let (op, left, right) = op.holding(left, right, truth);
         let ty = self.machine.program.exprs.ty(left);
         match (op, self.eval(left), self.eval(right)) {
             (CmpOp::Eq, None, Some(value)) => self.equals(left, value),

@@ -9,6 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{Ast, Declarator, Expr, ExprRef, Item, Range, Stmt, Unary};
 use crate::library::plain_name;
+use crate::scc::on_cycles;
 
 #[derive(Default)]
 pub(super) struct Survey<'a> {
@@ -248,50 +249,4 @@ fn cycles_of<'a>(ast: &'a Ast<'a>, functions: &[(Range, &'a str)]) -> Vec<Range>
 fn within(ranges: &[Range], at: u32) -> bool {
     let position = ranges.partition_point(|range| range.0 <= at);
     position > 0 && at < ranges[position - 1].1
-}
-
-/// The nodes of a graph that lie on cycles: Tarjan, *Depth-First Search and Linear Graph Algorithms*, without recursion.
-fn on_cycles(successors: &[Vec<usize>]) -> Vec<bool> {
-    let count = successors.len();
-    let mut found = vec![false; count];
-    let (mut index, mut low) = (vec![usize::MAX; count], vec![0usize; count]);
-    let mut on_stack = vec![false; count];
-    let (mut stack, mut next) = (Vec::new(), 0);
-    for root in 0..count {
-        if index[root] != usize::MAX {
-            continue;
-        }
-        let mut path = vec![(root, 0usize)];
-        while let Some((node, at)) = path.last_mut() {
-            let node = *node;
-            if *at == 0 {
-                index[node] = next;
-                low[node] = next;
-                next += 1;
-                stack.push(node);
-                on_stack[node] = true;
-            }
-            if let Some(successor) = successors[node].get(*at).copied() {
-                *at += 1;
-                if index[successor] == usize::MAX {
-                    path.push((successor, 0));
-                } else if on_stack[successor] {
-                    low[node] = low[node].min(index[successor]);
-                }
-                continue;
-            }
-            path.pop();
-            if let Some((parent, _)) = path.last() {
-                low[*parent] = low[*parent].min(low[node]);
-            }
-            if low[node] == index[node] {
-                let size = stack.iter().rev().take_while(|other| **other != node).count() + 1;
-                for member in stack.split_off(stack.len() - size) {
-                    on_stack[member] = false;
-                    found[member] = size > 1 || successors[member].contains(&member);
-                }
-            }
-        }
-    }
-    found
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The automaton as code: functions, locations, operations.
 
-use std::collections::BTreeSet;
-
 use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -634,27 +632,12 @@ fn with_destination(instr: Instr, to: u32) -> Instr {
 
 /// The functions that may be called while they are active.
 fn recursive(program: &Program) -> FxHashSet<FuncId> {
-    let mut calls: Vec<BTreeSet<FuncId>> = vec![BTreeSet::new(); program.funcs.len()];
-    for edge in &program.edges {
-        if let Op::Call { callee, .. } = edge.op {
-            calls[program.node(edge.src).func.index()].insert(callee);
-        }
-    }
-    let mut found = FxHashSet::default();
-    for index in 0..program.funcs.len() {
-        let mut seen = BTreeSet::new();
-        let mut todo: Vec<FuncId> = calls[index].iter().copied().collect();
-        while let Some(func) = todo.pop() {
-            if seen.insert(func) {
-                todo.extend(&calls[func.index()]);
-            }
-        }
-        if seen.contains(&FuncId::new(index)) {
-            found.insert(FuncId::new(index));
-        }
-    }
+    let recursive = program.recursive_functions();
+    let mut found: FxHashSet<FuncId> =
+        (0..program.funcs.len()).filter(|&index| recursive[index]).map(FuncId::new).collect();
     // `main` is active from the start.
-    if calls.iter().any(|callees| callees.contains(&program.main)) {
+    let calls_main = |op: &Op| matches!(op, Op::Call { callee, .. } if *callee == program.main);
+    if program.edges.iter().any(|edge| calls_main(&edge.op)) {
         found.insert(program.main);
     }
     found

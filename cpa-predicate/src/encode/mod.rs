@@ -65,7 +65,7 @@ impl Encoder {
         let symbols = vec![None; program.vars.len()];
         Self {
             uses_memory: memory::uses_memory(&program),
-            has_floats: program.exprs.ids().any(|id| is_float(&program.exprs.get(id).kind)),
+            has_floats: program.exprs.ids().any(|id| program.exprs.get(id).kind.is_float()),
             fresh_zeros: memory::fresh_zeros(&program),
             program,
             encoding,
@@ -424,18 +424,6 @@ impl Encoder {
 }
 
 const FLOAT: Inexact = Inexact { operator: "floating-point arithmetic" };
-
-fn is_float(kind: &ExprKind) -> bool {
-    matches!(
-        kind,
-        ExprKind::Float(..)
-            | ExprKind::FloatFn(..)
-            | ExprKind::FloatCmp(..)
-            | ExprKind::FloatFromInt(..)
-            | ExprKind::FloatToInt(..)
-            | ExprKind::FloatToFloat(..)
-    )
-}
 
 /// The symbol of the same sort that belongs to `symbol` and a number.
 fn beside(terms: &mut Terms, symbol: SymId, number: u32) -> SymId {
