@@ -65,7 +65,7 @@ pub(crate) struct TableArgs {
     title: String,
 }
 
-/// A plot as SVG.
+/// A plot as SVG, or as PNG if the name of the file ends so.
 #[derive(Debug, Args)]
 pub(crate) struct PlotArgs {
     #[command(subcommand)]
@@ -190,7 +190,11 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<(), Error> {
             plot::parameter(&matrix, &common.wish(), name)?
         }
     };
-    common.selection.write(&scene.svg())
+    let path = common.selection.output.as_deref();
+    match path.filter(|path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("png"))) {
+        None => common.selection.write(&scene.svg()),
+        Some(path) => write(path, scene.png().map_err(Error::Usage)?),
+    }
 }
 
 /// Writes scores.
@@ -244,11 +248,11 @@ fn range(text: &str) -> Option<(&str, f64, f64)> {
 }
 
 /// Writes a file; its folder is made if need be.
-pub(crate) fn write(path: &Path, text: &str) -> Result<(), Error> {
+pub(crate) fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Error> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(Error::file("create", folder))?;
     }
-    fs::write(path, text).map_err(Error::file("write", path))
+    fs::write(path, content).map_err(Error::file("write", path))
 }
 
 #[cfg(test)]

@@ -177,7 +177,7 @@ fn one(
     }
     text.push('\n');
     write(&args.folder.join(format!("{name}{quick}.md")), &text)?;
-    write(&args.folder.join(format!("{name}{quick}.html")), &html::page(&matrix, &sources, &experiment.title))?;
+    write(&args.folder.join(format!("{name}{quick}.html")), html::page(&matrix, &sources, &experiment.title))?;
     Ok((text, code))
 }
 

@@ -2,6 +2,8 @@
 //! Plots of a matrix: quantile functions, two configurations against each other, and time over a parameter.
 
 mod chart;
+mod font;
+mod png;
 pub(crate) mod scene;
 
 use chart::{Axis, Chart, Kind, Series};

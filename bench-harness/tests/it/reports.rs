@@ -100,6 +100,8 @@ fn plots() {
     assert_eq!(quantile.matches("<polygon").count(), 3 + 2);
     let scatter = output(&bench, &["plot", "scatter", "first.jsonl", "second.jsonl"]);
     assert!(scatter.contains("<title>a/2: 0.25, unknown</title>"), "{scatter}");
+    output(&bench, &["plot", "quantile", "first.jsonl", "--output", "plots/q.png"]);
+    assert!(fs::read(bench.folder.join("plots/q.png")).unwrap().starts_with(b"\x89PNG"));
     let wrong = bench.command(&["plot", "scatter", "first.jsonl"]).output().unwrap();
     assert_eq!(wrong.status.code(), Some(1));
     assert!(stderr(&wrong).contains("needs two configurations"), "{}", stderr(&wrong));
