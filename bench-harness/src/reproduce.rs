@@ -27,7 +27,7 @@ use crate::{
 /// Run experiments of the publications and compare the results with what was published.
 ///
 /// For each there are afterwards, in the folder, the results (.jsonl), a page (.html), the report that is also printed
-/// (.md), and the figures (.svg). What is there already is not run again.
+/// (.md), the figures (.svg), and the outputs of all runs (logs). What is there already is not run again.
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceArgs {
     /// Names of experiments, such as abe-5.2 [default: all]
@@ -127,6 +127,7 @@ fn one(
     let quick = if args.common.quick { ".quick" } else { "" };
     let results = args.folder.join(format!("{}{quick}.jsonl", experiment.results_name));
     args.common.output = Some(results.clone());
+    args.common.log_dir = Some(args.folder.join("logs").join(format!("{}{quick}", experiment.results_name)));
     let mut text = format!("# {name}: {}\n\n", experiment.title);
     if !experiment.source.is_empty() {
         let _ = writeln!(text, "{}\n", experiment.source);

@@ -87,6 +87,20 @@ fn a_tool_can_say_something_when_its_time_is_over() {
 }
 
 #[test]
+fn runs_are_bound_to_cores_of_their_own() {
+    let bench = Bench::new("cores");
+    bench.task("a/one", true, &format!("grep Cpus_allowed_list /proc/self/status; {SAFE}"));
+    let output = bench.run(&["--cores", "1", "--log-dir", "logs"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let log = fs::read_to_string(bench.folder.join("logs/a/one.unreach-call.log")).unwrap();
+    let cores = log.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap().trim();
+    assert!(cores.parse::<u32>().is_ok(), "{cores}");
+    // More than there are is said, and nothing is bound.
+    let output = bench.run(&["--cores", "60000", "--overwrite"]);
+    assert!(stderr(&output).contains("runs are not bound"), "{}", stderr(&output));
+}
+
+#[test]
 fn endless_output() {
     let bench = Bench::new("endless_output");
     bench.task("a/loud", true, "exec yes");

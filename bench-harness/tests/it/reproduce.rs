@@ -144,7 +144,14 @@ fn ours_beside_the_published_numbers() {
         0 hold, 2 do not hold, 1 were not measured
     "#]]
     .assert_eq(&format!("{}...\n{}", &text[..before], &text[after..]));
-    for file in ["example.jsonl", "example.md", "example.html", "example-all.svg", "example.setup.json"] {
+    for file in [
+        "example.jsonl",
+        "example.md",
+        "example.html",
+        "example-all.svg",
+        "example.setup.json",
+        "logs/example/ours/a/1.unreach-call.log",
+    ] {
         assert!(bench.folder.join("reproduction").join(file).is_file(), "{file}");
     }
     let again = bench.command(&arguments).output().unwrap();
