@@ -67,7 +67,7 @@ pub enum WitnessFormat {
 #[command(name = "cpa-verify", version, max_term_width = 100)]
 pub struct Args {
     /// The C files of the program to verify.
-    #[arg(value_name = "PROGRAM.c", required_unless_present_any = ["print_options", "print_presets"])]
+    #[arg(value_name = "PROGRAM.c", required_unless_present_any = ["print_options", "print_presets", "completions", "man"])]
     pub programs: Vec<PathBuf>,
     /// The property: a .prp file. Without it, no call of reach_error, __VERIFIER_error or __assert_fail and no label
     /// ERROR may be reached.
@@ -143,6 +143,9 @@ pub struct Args {
     /// If there is no answer, say what stopped each analysis, at which loop or construct, and what to try.
     #[arg(long)]
     pub explain_unknown: bool,
+    /// Write a report: one HTML file with the source, the way to the error, invariants, drawings, statistics and options.
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     /// Print the result as one JSON object instead of lines.
     #[arg(long, conflicts_with_all = ["sarif", "quiet", "verbose"])]
     pub json: bool,
@@ -161,6 +164,12 @@ pub struct Args {
     /// Print all options with documentation and defaults.
     #[arg(long)]
     pub print_options: bool,
+    /// Print a script that completes command lines in a shell.
+    #[arg(long, value_name = "SHELL")]
+    pub completions: Option<clap_complete::Shell>,
+    /// Print the manual page.
+    #[arg(long)]
+    pub man: bool,
     /// Print the names of all presets with the options they set.
     #[arg(long)]
     pub print_presets: bool,

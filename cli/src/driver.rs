@@ -16,8 +16,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cfa::UndefinedFunctions;
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 use cpa_core::{CancelToken, Stop};
 use report::summary::Summary;
 use report::verdict::VerdictLine;
@@ -69,7 +69,11 @@ pub fn main(arguments: impl Iterator<Item = String>) -> ExitCode {
         Ok(args) => args,
         Err(error) => {
             let code = match error.kind() {
-                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => 0,
+                ErrorKind::DisplayVersion => {
+                    let end = print(&[format!("cpa-verify {VERSION} ({})", smt::solver::version())]);
+                    return ExitCode::from(u8::from(end.is_err()));
+                }
+                ErrorKind::DisplayHelp => 0,
                 _ => 1,
             };
             // Nothing sensible can be done if the terminal is gone.
@@ -103,6 +107,9 @@ fn run(args: &Args) -> Result<End, String> {
         let lines = presets::all().iter().map(|(name, text)| format!("{name}\n{text}")).collect::<Vec<_>>();
         return print(&lines).map(|()| End::True);
     }
+    if args.man || args.completions.is_some() {
+        return documentation(args).map(|()| End::True);
+    }
     let config = configuration(args)?;
     let input = match input(args, &config) {
         Ok(input) => input,
@@ -114,6 +121,17 @@ fn run(args: &Args) -> Result<End, String> {
     let memory = (config.memory.0 > 0).then_some(config.memory.0);
     let limits = Limits::new(config.time_cpu, config.time_wall, memory);
     supervise(args, input, config, limits)
+}
+
+/// Prints what is made from the definitions of the arguments for shells and for `man`.
+fn documentation(args: &Args) -> Result<(), String> {
+    let mut command = Args::command();
+    let mut text = Vec::new();
+    match args.completions {
+        Some(shell) => clap_complete::generate(shell, &mut command, "cpa-verify", &mut text),
+        None => clap_mangen::Man::new(command).render(&mut text).map_err(|error| error.to_string())?,
+    }
+    print(&[String::from_utf8_lossy(&text).trim_end().to_string()])
 }
 
 fn configuration(args: &Args) -> Result<Config, String> {

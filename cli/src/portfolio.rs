@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 
 use cfa::Program;
 use cfa::ids::NodeId;
-use cpa_core::{Arg, Budget, CancelToken, Cx, Invariants, Outcome, Progress, Reason, Stop, Verdict};
+use cpa_core::{Arg, ArgId, Budget, CancelToken, Cx, Invariants, Outcome, Progress, Reason, Stop, Verdict};
+use report::graph::Graph;
 
 use crate::limits::{Limits, memory_used, shorter, thread_time};
 use crate::plan::{Plan, Stage};
@@ -24,6 +25,8 @@ use crate::registry::analysis;
 const STACK: usize = 1 << 30;
 /// How often the coordinator looks at limits.
 const TICK: Duration = Duration::from_millis(25);
+/// Explored graphs are drawn with at most so many nodes.
+const MAX_DRAWN: usize = 1500;
 /// How long cancelled stages may take to tell their statistics.
 const FAREWELL: Duration = Duration::from_millis(500);
 
@@ -42,6 +45,8 @@ pub struct Turn {
     pub invariants: Option<Arc<Invariants>>,
     /// Loop heads with the greatest numbers of states at one of them, if that was asked for.
     pub busiest: Vec<(NodeId, usize)>,
+    /// A picture of the explored graph, if that was asked for.
+    pub picture: Option<Graph>,
 }
 
 /// Why a stage has no outcome.
@@ -130,10 +135,19 @@ pub struct Job {
     pub status: Arc<Mutex<String>>,
     /// How many stages may run at a time.
     pub cores: usize,
-    /// Whether a proof shall tell its invariants.
-    pub evidence: bool,
-    /// Whether stages without an answer shall tell where they are.
-    pub explain: bool,
+    /// What stages shall tell beside their outcomes.
+    pub wanted: Wanted,
+}
+
+/// What stages tell beside their outcomes; nothing of it is computed otherwise.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Wanted {
+    /// The invariants of a proof.
+    pub invariants: bool,
+    /// Where a stage without an answer is.
+    pub busiest: bool,
+    /// A picture of the explored graph.
+    pub picture: bool,
 }
 
 impl Job {
@@ -155,8 +169,7 @@ impl Job {
             targets: self.targets.clone(),
             limits: self.limits.clone(),
             status: Arc::clone(&self.status),
-            evidence: self.evidence,
-            explain: self.explain,
+            wanted: self.wanted,
         };
         let work = move || {
             let result = panic::catch_unwind(AssertUnwindSafe(|| {
@@ -181,8 +194,7 @@ struct Worker {
     targets: BTreeSet<NodeId>,
     limits: Limits,
     status: Arc<Mutex<String>>,
-    evidence: bool,
-    explain: bool,
+    wanted: Wanted,
 }
 
 impl Worker {
@@ -200,11 +212,12 @@ impl Worker {
             let mut cx = Cx::new(Box::new(budget), order.cancel.clone());
             self.show_progress(&mut cx);
             let outcome = analysis.run(&mut cx);
-            let proved = self.evidence && *outcome.verdict() == Verdict::True;
+            let proved = self.wanted.invariants && *outcome.verdict() == Verdict::True;
             report(Ok(Turn {
                 outcome,
                 invariants: proved.then(|| Arc::new(analysis.invariants())),
-                busiest: if self.explain { busiest(&self.program, analysis.graph()) } else { Vec::new() },
+                busiest: if self.wanted.busiest { busiest(&self.program, analysis.graph()) } else { Vec::new() },
+                picture: analysis.graph().filter(|_| self.wanted.picture).map(|graph| picture(&self.program, graph)),
                 notes: analysis.notes().to_vec(),
                 statistics: analysis.statistics(),
                 cpu: thread_time(),
@@ -257,6 +270,25 @@ fn busiest(program: &Program, graph: Option<&Arg>) -> Vec<(NodeId, usize)> {
     counts.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
     counts.truncate(3);
     counts
+}
+
+/// The graph as it is drawn: as many nodes as can be looked at, in the order in which they were made.
+fn picture(program: &Program, graph: &Arg) -> Graph {
+    let ids: Vec<ArgId> = graph.ids().take(MAX_DRAWN).collect();
+    let positions: BTreeMap<ArgId, usize> = ids.iter().enumerate().map(|(at, &id)| (id, at)).collect();
+    let mut drawn = Graph { omitted: graph.len() - ids.len(), ..Graph::default() };
+    for (at, &id) in ids.iter().enumerate() {
+        let location = graph.location(id);
+        let edge = program.node(location).leaving.first();
+        let place = edge.map(|&edge| format!(" {}", program.location(program.edge(edge).span))).unwrap_or_default();
+        let target = graph.target(id).is_some();
+        drawn.nodes.push((format!("{id} at {location}{place}{}", if target { " (target)" } else { "" }), target));
+        let parents = graph.parents(id).iter().filter_map(|(parent, _)| positions.get(parent));
+        drawn.edges.extend(parents.map(|&parent| (parent, at, false)));
+        let cover = graph.covered_by(id).and_then(|by| positions.get(&by));
+        drawn.edges.extend(cover.map(|&by| (at, by, true)));
+    }
+    drawn
 }
 
 struct Run<'a> {

@@ -8,6 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use cfa::{Program, Property};
 use cpa_core::{Counterexample, Invariants, Verdict};
+use report::html::{self, Extras};
 use report::sha256::{digest, hex};
 use report::summary::{Summary, Violation};
 use report::text::iso_time;
@@ -18,6 +19,7 @@ use report::{counterexample, harness, path};
 use crate::args::{Args, WitnessFormat};
 use crate::confirm::confirm;
 use crate::explain::explain;
+use crate::options::Config;
 use crate::portfolio::Answer;
 use crate::validate::{self, Task, Validity};
 use crate::verify::RunError;
@@ -62,7 +64,7 @@ impl Results<'_> {
             }
             Verdict::Unknown(reason) => {
                 summary.reason = Some(reason.to_string());
-                if self.args.explain_unknown {
+                if self.args.explain_unknown || self.args.report.is_some() {
                     summary.advice = explain(self.program, self.answer, reason);
                 }
             }
@@ -79,7 +81,7 @@ impl Results<'_> {
             }
         }
         let mut violation = Violation::default();
-        if !self.args.quiet {
+        if !self.args.quiet || self.args.report.is_some() {
             violation.inputs = counterexample::inputs(program, run);
             violation.steps = path::steps(program, self.property, run);
             violation.further = run.rest.as_ref().map_or(0, |rest| rest.steps);
@@ -104,6 +106,15 @@ impl Results<'_> {
         summary.invariants = known.into_iter().map(|known| (self.program.location(known.place), known.text)).collect();
         let Some(path) = &self.args.witness else { return Ok(()) };
         write(path, &witness::correctness(self.program, invariants, &self.metadata()?))
+    }
+
+    /// Writes the report.
+    pub fn report(&self, path: &Path, summary: &Summary, config: &Config) -> Result<(), RunError> {
+        let found = self.answer.turns.iter().find(|(stage, _)| Some(stage) == self.answer.stage.as_ref());
+        let turn = found.or_else(|| self.answer.turns.iter().rfind(|(_, turn)| turn.picture.is_some()));
+        let options = config.values().into_iter().map(|(key, value)| (key.to_string(), value)).collect();
+        let extras = Extras { options, explored: turn.and_then(|(_, turn)| turn.picture.clone()) };
+        write(path, &html::report(self.program, summary, &extras))
     }
 
     /// Lets a verdict stand only if its witness is accepted.

@@ -18,6 +18,7 @@ use report::sha256::{digest, hex};
 
 use crate::limits::Limits;
 use crate::options::Config;
+use crate::portfolio::Wanted;
 use crate::verify::{Input, RunError, answer, load};
 
 /// The plan for programs with checks.
@@ -96,8 +97,8 @@ impl Task<'_> {
         property.calls.push(VIOLATED.to_string());
         let mut config = self.config.clone();
         config.plan = PLAN.to_string();
-        let (limits, cancel, status) = (self.limits.clone(), self.cancel.clone(), Arc::clone(self.status));
-        let answer = answer(&program, &property, &config, false, false, limits, cancel, status)?;
+        let wanted = Wanted::default();
+        let answer = answer(&program, &property, &config, wanted, self.limits, self.cancel, self.status)?;
         Ok(match answer.outcome.verdict() {
             Verdict::True => Validity::Proof,
             Verdict::False(run) => {

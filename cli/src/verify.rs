@@ -16,7 +16,7 @@ use crate::features::features;
 use crate::limits::{Limits, cpu_time, memory_used};
 use crate::options::Config;
 use crate::plan::Plan;
-use crate::portfolio::{Answer, Job, PortfolioError, applicable};
+use crate::portfolio::{Answer, Job, PortfolioError, Wanted, applicable};
 use crate::registry::partitioning;
 use crate::results::{Results, VERSION};
 use crate::validate::{self, Task, Validity};
@@ -130,34 +130,40 @@ pub fn verify(
     if let Some(path) = &args.validate_witness {
         return validate(&task, path, &name, args).map(|summary| Reply::Result(Box::new(summary)));
     }
-    let evidence = args.witness.is_some() || args.json || args.self_check;
-    let (explain, limits_of_run) = (args.explain_unknown, limits.clone());
-    let answer =
-        answer(&program, &property, config, evidence, explain, limits_of_run, cancel.clone(), Arc::clone(&status))?;
+    let wanted = Wanted {
+        invariants: args.witness.is_some() || args.json || args.self_check || args.report.is_some(),
+        busiest: args.explain_unknown || args.report.is_some(),
+        picture: args.report.is_some(),
+    };
+    let answer = answer(&program, &property, config, wanted, &limits, &cancel, &status)?;
     let staged = config.plan != "none";
     let results = Results { program: &program, property: &property, name: &name, answer: &answer, args };
     let mut summary = results.summary()?;
     if args.self_check {
         results.self_check(&task, &mut summary)?;
     }
-    if args.stats {
+    if args.stats || args.report.is_some() {
         summary.statistics = statistics(&program, &answer, staged, setup, &limits);
     }
     summary.found_by = answer.stage.clone().filter(|_| staged);
+    if let Some(path) = &args.report {
+        results.report(path, &summary, config)?;
+        if !args.stats {
+            summary.statistics.clear();
+        }
+    }
     Ok(Reply::Result(Box::new(summary)))
 }
 
 /// What the plan of the configuration says about a program.
-#[expect(clippy::too_many_arguments, reason = "all of them belong to one run")]
 pub(crate) fn answer(
     program: &Arc<Program>,
     property: &Property,
     config: &Config,
-    evidence: bool,
-    explain: bool,
-    limits: Limits,
-    cancel: CancelToken,
-    status: Arc<Mutex<String>>,
+    wanted: Wanted,
+    limits: &Limits,
+    cancel: &CancelToken,
+    status: &Arc<Mutex<String>>,
 ) -> Result<Answer, RunError> {
     let plan = Plan::of(config).map_err(|error| RunError::Configuration(error.to_string()))?;
     let conditional = plan.stages.iter().any(|stage| !stage.when.is_empty());
@@ -168,7 +174,15 @@ pub(crate) fn answer(
         cores => cores as usize,
     };
     let targets = program.targets(property);
-    let job = Job { program: Arc::clone(program), targets, limits, cancel, status, cores, evidence, explain };
+    let job = Job {
+        program: Arc::clone(program),
+        targets,
+        limits: limits.clone(),
+        cancel: cancel.clone(),
+        status: Arc::clone(status),
+        cores,
+        wanted,
+    };
     job.run(stages).map_err(|error| match error {
         PortfolioError::Configuration(message) => RunError::Configuration(message),
         PortfolioError::Panic => RunError::Panic,

@@ -4,7 +4,9 @@
 
 pub mod cexpr;
 pub mod counterexample;
+pub mod graph;
 pub mod harness;
+pub mod html;
 pub mod inputs;
 pub mod instrument;
 pub mod lint;

@@ -34,6 +34,14 @@ pub fn set_memory_limit(bytes: u64) {
 /// Z3 initialises global tables when the first contexts are made; that is not safe in several threads at once.
 static CREATION: Mutex<()> = Mutex::new(());
 
+/// The name and version of the solver.
+pub fn version() -> String {
+    let (mut major, mut minor, mut build, mut revision) = (0, 0, 0, 0);
+    // SAFETY: the function writes four numbers to the places it is given and reads nothing.
+    unsafe { z3_sys::Z3_get_version(&mut major, &mut minor, &mut build, &mut revision) };
+    format!("Z3 {major}.{minor}.{build}")
+}
+
 unsafe extern "C" fn ignore_error(_: Z3_context, _: ErrorCode) {}
 
 pub(super) fn c_string(s: &str) -> CString {

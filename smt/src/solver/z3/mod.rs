@@ -50,6 +50,6 @@ mod tests;
 mod translate;
 mod watchdog;
 
-pub use context::set_memory_limit;
+pub use context::{set_memory_limit, version};
 pub use incremental::{Z3Config, Z3Logic, Z3Solver};
 pub use tactic::{eliminate, tactic_apply};
