@@ -52,7 +52,7 @@ pub fn report(program: &Program, summary: &Summary, extras: &Extras) -> String {
 }
 
 fn section(page: &mut String, title: &str, content: &str) {
-    let _ = write!(page, "<section data-title=\"{title}\">{content}</section>\n");
+    let _ = writeln!(page, "<section data-title=\"{title}\">{content}</section>");
 }
 
 fn table<'a>(rows: impl Iterator<Item = (&'a str, &'a str)>) -> String {
