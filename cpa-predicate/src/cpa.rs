@@ -324,7 +324,7 @@ impl Cpa for PredicateCpa {
                 let passed = manager.feasible(cx, state.formula, &state.path)?;
                 (passed.then(|| manager.top()), Rc::new([]) as Rc<[PredId]>)
             } else {
-                let tracked = tracked(manager, precision, at.node, self.parts.as_deref());
+                let tracked = tracked(manager, precision, at.node, step, self.parts.as_deref());
                 (manager.abstraction(cx, state.formula, &state.path, &tracked)?, tracked)
             }
         };
@@ -345,10 +345,18 @@ impl Cpa for PredicateCpa {
 }
 
 /// The predicates of the precision and the shared ones.
-fn tracked(manager: &Manager, precision: &Precision, node: NodeId, parts: Option<&BlockPredicates>) -> Rc<[PredId]> {
+fn tracked(
+    manager: &mut Manager,
+    precision: &Precision,
+    node: NodeId,
+    step: Step,
+    parts: Option<&BlockPredicates>,
+) -> Rc<[PredId]> {
     let func = manager.encoder.program().node(node).func;
     let tracked = precision.tracked(&manager.shared, func, node);
-    let lifted = parts.map(|parts| parts.lifted(manager, precision, node)).unwrap_or_default();
+    let Some(parts) = parts else { return tracked };
+    let mut lifted = parts.lifted(manager, precision, node);
+    lifted.extend(parts.returned(manager, precision, step));
     if lifted.is_empty() {
         return tracked;
     }

@@ -115,10 +115,10 @@ impl Precision {
     }
 
     /// What is left of this precision in some scopes and of some predicates.
-    pub fn restrict(&self, scope: impl Fn(Scope) -> bool, predicate: impl Fn(PredId) -> bool) -> Self {
+    pub fn restrict(&self, scope: impl Fn(Scope) -> bool, predicate: impl Fn(Scope, PredId) -> bool) -> Self {
         let mut scopes = BTreeMap::new();
         for (&at, set) in self.scopes.iter().filter(|(at, _)| scope(**at)) {
-            let kept: BTreeSet<PredId> = set.iter().copied().filter(|&p| predicate(p)).collect();
+            let kept: BTreeSet<PredId> = set.iter().copied().filter(|&p| predicate(at, p)).collect();
             if kept.len() == set.len() {
                 scopes.insert(at, Rc::clone(set));
             } else if !kept.is_empty() {

@@ -36,13 +36,24 @@ struct Memory {
     written: BTreeSet<SymId>,
 }
 
+/// What a predicate is to a block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Sight {
+    /// It is about something that the block accesses.
+    Inside,
+    /// It is not.
+    Outside,
+    /// It is about variables that do not exist inside the block.
+    Foreign,
+}
+
 /// Which predicates matter in which blocks.
 pub struct BlockPredicates {
     blocks: Rc<Blocks>,
     /// For each block what it does to memory.
     memory: Vec<Memory>,
-    /// Whether a block sees a predicate.
-    known: RefCell<FxHashMap<(BlockId, PredId), bool>>,
+    /// What a predicate is to a block at the locations of a function.
+    known: RefCell<FxHashMap<(BlockId, FuncId, PredId), Sight>>,
 }
 
 impl BlockPredicates {
@@ -78,10 +89,10 @@ impl BlockPredicates {
         Ok(Self { blocks, memory, known: RefCell::default() })
     }
 
-    /// Whether a block sees a predicate: it is about something that the block accesses. Predicates about variables of other
-    /// activations of recursive functions are never seen.
-    fn sees(&self, manager: &Manager, id: BlockId, predicate: PredId) -> bool {
-        if let Some(&known) = self.known.borrow().get(&(id, predicate)) {
+    /// What a predicate is to a block at the locations of a function. Those about variables of other activations of recursive
+    /// functions are foreign.
+    fn sight(&self, manager: &Manager, id: BlockId, at: FuncId, predicate: PredId) -> Sight {
+        if let Some(&known) = self.known.borrow().get(&(id, at, predicate)) {
             return known;
         }
         let block = self.blocks.get(id);
@@ -95,7 +106,7 @@ impl BlockPredicates {
                     seen |= block.vars.contains(&var);
                     let own = match program.var(var).scope {
                         VarScope::Global => true,
-                        VarScope::Local(func) => func == block.func,
+                        VarScope::Local(func) => func == block.func || func == at,
                     };
                     foreign |= block.recursive && !own;
                 }
@@ -106,9 +117,18 @@ impl BlockPredicates {
                 None => foreign = true,
             }
         }
-        let sees = seen && !foreign;
-        self.known.borrow_mut().insert((id, predicate), sees);
-        sees
+        let sight = match (seen, foreign) {
+            (_, true) => Sight::Foreign,
+            (true, false) => Sight::Inside,
+            (false, false) => Sight::Outside,
+        };
+        self.known.borrow_mut().insert((id, at, predicate), sight);
+        sight
+    }
+
+    /// Whether a block sees a predicate at its entry and its end.
+    fn sees(&self, manager: &Manager, id: BlockId, predicate: PredId) -> bool {
+        self.sight(manager, id, self.blocks.get(id).func, predicate) == Sight::Inside
     }
 
     /// Whether the truth of a predicate may be another one behind the block.
@@ -129,6 +149,40 @@ impl BlockPredicates {
         symbols
     }
 
+    /// The predicates to track behind a call in addition to those of the precision: those that are wanted at the end of the
+    /// called block, said about the result. Otherwise each call would need a refinement to learn what the one before did.
+    pub(crate) fn returned(&self, manager: &mut Manager, precision: &Precision, step: Step) -> Vec<PredId> {
+        let program = std::sync::Arc::clone(manager.encoder.program());
+        let (Step::Leave(call), Op::Call { callee, result, .. }) = (step, &program.edge(step.edge()).op) else {
+            return Vec::new();
+        };
+        let (Some(block), Some(body)) = (self.blocks.of_call(&program, call), program.func(*callee).body) else {
+            return Vec::new();
+        };
+        let wanted = precision.tracked(&Precision::default(), *callee, body.exit);
+        let ret = program.func(*callee).ret.map(|ret| manager.encoder.symbol(&mut manager.terms, ret));
+        let result = result.map(|result| manager.encoder.symbol(&mut manager.terms, result));
+        let mut found = Vec::new();
+        for &predicate in wanted.iter() {
+            if !self.sees(manager, block, predicate) {
+                continue;
+            }
+            let atom = manager.predicates.atom(predicate);
+            let gone = |symbol| {
+                let var = manager.encoder.variable(symbol).map(|var| program.var(var).scope);
+                var == Some(VarScope::Local(*callee)) && !(Some(symbol) == ret && result.is_some())
+            };
+            if manager.terms.symbols(atom).into_iter().any(|(symbol, _)| gone(symbol)) {
+                continue;
+            }
+            let said = manager.terms.substitute(atom, &mut |terms, symbol, _| {
+                result.filter(|_| Some(symbol) == ret).map(|result| terms.var(result, 0))
+            });
+            found.push(manager.predicates.intern(said));
+        }
+        found
+    }
+
     /// The block that begins at a location.
     fn begins(&self, program: &cfa::Program, node: NodeId) -> Option<BlockId> {
         let of_function = || {
@@ -146,12 +200,11 @@ impl BlockPredicates {
         let block = self.blocks.get(id);
         let mut lifted = Vec::new();
         for (scope, predicates) in precision.iter() {
-            let inside = match scope {
-                Scope::Location(node) => inside(program, block, node),
-                Scope::Global | Scope::Function(_) => false,
-            };
-            if inside {
-                lifted.extend(predicates.iter().copied().filter(|&p| !self.sees(manager, id, p)));
+            let Scope::Location(there) = scope else { continue };
+            if inside(program, block, there) {
+                let func = program.node(there).func;
+                let outside = |p: &PredId| self.sight(manager, id, func, *p) == Sight::Outside;
+                lifted.extend(predicates.iter().copied().filter(outside));
             }
         }
         lifted
@@ -235,7 +288,14 @@ impl Reducer for PredicateReducer {
                 Scope::Function(func) => data.func == func || data.functions.contains(&func),
                 Scope::Global => true,
             },
-            |predicate| self.predicates.sees(&manager, block, predicate),
+            |scope, predicate| {
+                let func = match scope {
+                    Scope::Location(node) => program.node(node).func,
+                    Scope::Function(func) => func,
+                    Scope::Global => data.func,
+                };
+                self.predicates.sight(&manager, block, func, predicate) == Sight::Inside
+            },
         )
     }
 
