@@ -403,8 +403,7 @@ impl<'s, 't> Checker<'_, 's, 't> {
 
     /// `(T)` has been written as `(int)` before parsing; that was wrong if `T` is the name of something else here.
     fn type_in_parentheses(&mut self, node: Node<'t>) {
-        let name = self.name(node);
-        if self.typedefs.get(name) == Some(&false) {
+        if !self.is_typedef(node) {
             self.edits.retract(self.start(node));
         }
     }

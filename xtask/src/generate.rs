@@ -113,7 +113,7 @@ impl Generator {
 
     fn declarations(&mut self) {
         let fields: Vec<&str> = (0..5).map(|_| self.one(&FIELDS)).collect();
-        let widths = [1 + self.below(20), 2 + self.below(19), 1 + self.below(40)];
+        let widths = [1 + self.below(20), 2 + self.below(19), 1 + self.below(32)];
         let (array, matrix) = (self.ty(), self.ty());
         let constant = self.constant();
         let globals: Vec<String> = (0..4).map(|i| format!("{} g{i} = {};\n", self.ty(), self.constant())).collect();

@@ -517,6 +517,9 @@ impl<'a> Lower<'a> {
     }
 
     fn assign(&mut self, op: Option<Binary>, left: ExprRef, right: ExprRef, range: Range) -> Val {
+        if self.wide_fields && op.is_some_and(|op| self.updates_with_wide_field(op, left, right)) {
+            return self.refused("arithmetic with a bit-field that is wider than an int".into(), range);
+        }
         let Some((var, ty)) = self.target(left) else { return self.assign_to(op, left, right, range) };
         // The right side comes first also for `x op= f()`: C11 6.5.16.2 does not let the call happen in between.
         let value = self.value(right);

@@ -35,18 +35,32 @@ impl<'a> Lower<'a> {
         value
     }
 
-    /// Whether an operator can make bits of a bit-field's value that the bit-field does not have. Whether they are there
-    /// is up to the compiler, C11 6.3.1.1: gcc computes with as many bits, clang with those of the declared type.
+    /// Whether an operator of a chain computes with a wide bit-field in a way that compilers disagree on, C11 6.3.1.1: gcc
+    /// takes as many bits as the bit-field has, clang those of its declared type. That matters if the result may have
+    /// more bits than the bit-field, or the other operand is negative.
     fn computes_with_wide_field(&mut self, at: ExprRef) -> bool {
         let mut next = at;
         while let Expr::Binary(op, left, right) = self.ast().expr(next) {
             let more_bits = matches!(op, Binary::Add | Binary::Sub | Binary::Mul | Binary::Shl);
-            if more_bits && (self.is_wide_field(*left) || (*op != Binary::Shl && self.is_wide_field(*right))) {
+            let matters = |other: &Expr<'_>| more_bits || !matches!(other, Expr::Number(_) | Expr::Char(_));
+            let (left_matters, right_matters) = (matters(self.ast().expr(*right)), matters(self.ast().expr(*left)));
+            let decides = !matches!(op, Binary::Shr | Binary::And | Binary::Or);
+            if decides
+                && (left_matters && self.is_wide_field(*left)
+                    || right_matters && *op != Binary::Shl && self.is_wide_field(*right))
+            {
                 return true;
             }
             next = *left;
         }
         false
+    }
+
+    /// The same for `left op= right`, whose result loses the bits that it has too many.
+    pub(super) fn updates_with_wide_field(&mut self, op: Binary, left: ExprRef, right: ExprRef) -> bool {
+        matches!(op, Binary::Div | Binary::Rem)
+            && !matches!(self.ast().expr(right), Expr::Number(_))
+            && (self.is_wide_field(left) || self.is_wide_field(right))
     }
 
     /// Whether the value of an expression may be that of a bit-field with more bits than an `int` and fewer than its type.

@@ -186,6 +186,7 @@ fn names_of_types_have_scopes() {
     assert_eq!(body("int x = 3; { int big = 5; x = (big)-1; } return x + (big)-1;"), 3);
     assert_eq!(body("int x = 3; { enum { big = 5 }; x = (big)-1; } return x + (big)-1;"), 3);
     assert_eq!(body("unsigned big; big = 7; int y = 2; { big * y; } return big * y;"), 14);
+    assert_eq!(result("void f(void) { typedef int T; } int main(void) { int T = 5; return (T)-1; }"), 4);
     assert_eq!(result("typedef int T; int f(int T) { return (T)-1; } int main(void) { T x = (T)-2; return x; }"), -2);
     assert_eq!(result("typedef int T; struct T { T T; }; int main(void) { struct T T = { 4 }; return T.T; }"), 4);
 }
