@@ -99,8 +99,8 @@ enum Kind {
     Result { column: String, is: Expectation },
     /// Some tasks that the first does not solve are solved by the second, in at most so many seconds.
     Gains { columns: [String; 2], at_least: usize, within_s: Option<f64> },
-    /// It is shown by a test of the project, not by this experiment.
-    Test { name: String },
+    /// It is shown by tests of the project, `FILE::FUNCTION`, not by this experiment.
+    Test { names: Vec<String> },
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -158,6 +158,15 @@ impl Claim {
         } else {
             Outcome::NotMeasured(unmeasured.join("; "))
         }
+    }
+
+    /// The tests of the project that show it, `FILE::FUNCTION`.
+    pub fn tests(&self) -> impl Iterator<Item = &str> {
+        let checks = self.check.iter().filter_map(|check| match &check.kind {
+            Kind::Test { names } => Some(names),
+            _ => None,
+        });
+        checks.flatten().map(String::as_str)
     }
 
     /// What is wrong with the way it is written, if anything.
@@ -248,7 +257,7 @@ impl Kind {
             }
             Kind::Result { column, is } => view.result(column, *is),
             Kind::Gains { columns, at_least, within_s } => view.gains(columns, *at_least, *within_s),
-            Kind::Test { name } => Err(format!("by runs; shown by the test {name}")),
+            Kind::Test { names } => Err(format!("by runs; shown by the tests {}", names.join(", "))),
         }
     }
 }

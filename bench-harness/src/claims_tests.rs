@@ -70,7 +70,7 @@ fn two_configurations() {
     assert_eq!(check("kind = 'result'\ncolumn = 'b'\nis = 'true'\nselect = ['t_3']"), "fails");
     assert_eq!(check("kind = 'gains'\ncolumns = ['b', 'a']\nat_least = 1\nwithin_s = 5.0"), "holds");
     assert_eq!(check("kind = 'gains'\ncolumns = ['b', 'a']\nat_least = 1\nwithin_s = 3.0"), "fails");
-    assert_eq!(check("kind = 'test'\nname = 'golden'"), "unmeasured");
+    assert_eq!(check("kind = 'test'\nnames = ['golden']"), "unmeasured");
     // Three tasks are too few to compare configurations, unless the check says so.
     assert_eq!(outcome(&matrix, "kind = 'greatest'\nwhat = 'proofs'\ncolumn = 'a'"), "unmeasured");
     assert_eq!(outcome(&matrix, "kind = 'same'\ncolumns = ['a', 'b']"), "unmeasured");

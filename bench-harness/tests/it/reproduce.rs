@@ -39,6 +39,12 @@ fn the_experiments_of_the_repository() {
                 assert!(known, "{}: no configuration '{name}'", path.display());
             }
         }
+        for test in experiment.claims.iter().flat_map(|claim| claim.tests()) {
+            let (file, function) = test.split_once("::").unwrap();
+            let text =
+                fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(file)).unwrap_or_default();
+            assert!(text.contains(&format!("fn {function}()")), "{}: no test {test}", path.display());
+        }
         claims.extend(experiment.claims.into_iter().map(|claim| claim.id));
     }
     let expected: BTreeSet<String> = (1..=40).map(|number| format!("C{number}")).collect();
