@@ -56,6 +56,9 @@ pub enum WitnessFormat {
     /// YAML, version 2.1.
     #[value(name = "2.1")]
     V2_1,
+    /// GraphML, version 1.0.
+    #[value(name = "graphml")]
+    GraphMl,
 }
 
 /// Proves or refutes that a C program can reach an error.

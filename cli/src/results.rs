@@ -14,7 +14,7 @@ use report::summary::{Summary, Violation};
 use report::text::iso_time;
 use report::verdict::VerdictLine;
 use report::witness::{self, Metadata, Version};
-use report::{counterexample, harness, path};
+use report::{counterexample, graphml, harness, path};
 
 use crate::args::{Args, WitnessFormat};
 use crate::confirm::confirm;
@@ -75,7 +75,11 @@ impl Results<'_> {
     fn violation(&self, run: &Counterexample, summary: &mut Summary) -> Result<(), RunError> {
         let program = self.program;
         if let Some(path) = &self.args.witness {
-            match witness::violation(program, self.property, run, &self.metadata()?) {
+            let write_witness = match self.args.witness_format {
+                WitnessFormat::GraphMl => graphml::violation,
+                WitnessFormat::V2_0 | WitnessFormat::V2_1 => witness::violation,
+            };
+            match write_witness(program, self.property, run, &self.metadata()?) {
                 Some(text) => write(path, &text)?,
                 None => summary.notes.push("no witness is written: it is not known where the run ends".to_string()),
             }
@@ -105,7 +109,11 @@ impl Results<'_> {
         let known = witness::loop_invariants(self.program, invariants);
         summary.invariants = known.into_iter().map(|known| (self.program.location(known.place), known.text)).collect();
         let Some(path) = &self.args.witness else { return Ok(()) };
-        write(path, &witness::correctness(self.program, invariants, &self.metadata()?))
+        let write_witness = match self.args.witness_format {
+            WitnessFormat::GraphMl => graphml::correctness,
+            WitnessFormat::V2_0 | WitnessFormat::V2_1 => witness::correctness,
+        };
+        write(path, &write_witness(self.program, invariants, &self.metadata()?))
     }
 
     /// Writes the report.
@@ -160,7 +168,7 @@ impl Results<'_> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Ok(Metadata {
             version: match self.args.witness_format {
-                WitnessFormat::V2_0 => Version::V2_0,
+                WitnessFormat::V2_0 | WitnessFormat::GraphMl => Version::V2_0,
                 WitnessFormat::V2_1 => Version::V2_1,
             },
             producer: VERSION.to_string(),

@@ -106,3 +106,26 @@ fn results_are_machine_readable() {
     let steps = json["counterexample"]["steps"].as_array().unwrap();
     assert!(steps.iter().any(|step| step["kind"] == "branch" && step["values"]["y"] == "0"));
 }
+
+#[test]
+fn graphml_says_the_same() {
+    let folder = Folder::new("graphml", SAFE);
+    let arguments = ["--preset", "predicate", "--witness", "w.yml", "--witness-format", "graphml"];
+    folder.verify(&arguments);
+    let text = folder.witness();
+    assert!(text.contains("<data key=\"witness-type\">correctness_witness</data>"), "{text}");
+    assert!(
+        text.contains("<data key=\"invariant\">x == y") && text.contains("<data key=\"startline\">5</data>"),
+        "{text}"
+    );
+    std::fs::write(folder.0.join("p.c"), SAFE.replace("x != y", "x == y && n == -5")).unwrap();
+    folder.verify(&arguments);
+    let text = folder.witness();
+    assert!(text.contains("violation_witness") && text.contains("\\result == -5;"), "{text}");
+    for tag in ["node", "edge", "graph", "graphml", "data"] {
+        let opened = text.matches(&format!("<{tag}>")).count() + text.matches(&format!("<{tag} ")).count();
+        let closed = text.matches(&format!("</{tag}>")).count();
+        let single = text.lines().filter(|line| line.starts_with(&format!("<{tag} ")) && line.ends_with("/>")).count();
+        assert_eq!(opened, closed + single, "{tag}: {text}");
+    }
+}

@@ -5,6 +5,7 @@
 pub mod cexpr;
 pub mod counterexample;
 pub mod graph;
+pub mod graphml;
 pub mod harness;
 pub mod html;
 pub mod inputs;
