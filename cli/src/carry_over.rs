@@ -16,11 +16,12 @@ use cpa_core::{Counterexample, Cx, Stop};
 const MAX_BYTES: usize = 1 << 30;
 /// Jumps backwards and calls between two looks at the budget.
 const SLICE: u64 = 1 << 16;
-/// Slices after which the execution is given up: about a second.
-const SLICES: u64 = 1 << 10;
+/// Slices after which an execution is given up that probably leads nowhere, and one that should reach the target.
+const GUESS: u64 = 1 << 6;
+const EXPECTED: u64 = 1 << 15;
 
 /// The run of `original` with the inputs of a run of `abstracted`, if it reaches a target. Edges that `ignored` names ask
-/// for what the original program does not ask for.
+/// for what the original program does not ask for. If all strategies on the way are `exact`, more time is spent.
 pub(crate) fn run_of(
     cx: &Cx,
     abstracted: &Program,
@@ -28,6 +29,7 @@ pub(crate) fn run_of(
     targets: &BTreeSet<NodeId>,
     run: &Counterexample,
     ignored: impl Fn(EdgeId) -> bool,
+    exact: bool,
 ) -> Result<Option<Counterexample>, Stop> {
     let mut tape = Tape { program: original, values: BTreeMap::new(), memory: BTreeMap::new(), asked: Vec::new() };
     let listed = run.inputs.iter().map(|(step, value)| (run.steps[*step].edge(), *value));
@@ -47,7 +49,7 @@ pub(crate) fn run_of(
     let Ok(code) = Code::new(original, &setup) else { return Ok(None) };
     let mut machine = Machine::new(Rc::new(code), MAX_BYTES);
     let mut end = None;
-    for _ in 0..SLICES {
+    for _ in 0..if exact { EXPECTED } else { GUESS } {
         cx.check()?;
         end = machine.run(&mut tape, SLICE);
         if end.is_some() {

@@ -248,7 +248,12 @@ impl Analysis for LoopAbstraction {
                         Kind::Augmented(augmented) => augmented.is_question(edge),
                         Kind::Fixed(..) | Kind::Plain => false,
                     };
-                    match carry_over::run_of(cx, &attempt.program, &self.original, &self.targets, run, ignored) {
+                    let exact = match &attempt.kind {
+                        Kind::Fixed(_, rendered) => pivot(&attempt.program, rendered, &self.loops, run).is_none(),
+                        Kind::Augmented(_) | Kind::Plain => true,
+                    };
+                    let (program, targets) = (&self.original, &self.targets);
+                    match carry_over::run_of(cx, &attempt.program, program, targets, run, ignored, exact) {
                         Err(stop) => {
                             let outcome = self.unknown(&outcome, Reason::Stopped(stop));
                             self.attempt = Some(attempt);
