@@ -20,7 +20,7 @@ use crate::carry_over;
 use crate::options::{Algorithm, Config, Domains};
 
 /// The part of the remaining time that is spent with abstractions, and what it is without a limit.
-const SHARE: f64 = 0.4;
+const SHARE: f64 = 0.25;
 const WITHOUT_LIMIT: Duration = Duration::from_secs(60);
 
 /// An analysis with loop abstraction.

@@ -212,11 +212,16 @@ fn trip_count(
         Relation::Le | Relation::Ne => format!("{gap} / {pace_text} + 1"),
     };
     summary.text(format!("  unsigned long long {count} = (unsigned long long)({counted});\n"));
-    if relation == Relation::Lt && pace == 1 {
+    // By how much the moving side passes the other one at most; a constant may tell that there is room for that.
+    let most = if relation == Relation::Lt { pace - 1 } else { pace };
+    let known = end.as_constant().map(|end| ty.wrap(end));
+    let known = known.map(|end| if moving_left { ty.max() - end } else { end - ty.min() });
+    if most == 0 || known.is_some_and(|room| room >= most) {
         summary.text("  {\n");
         return Ok(false);
     }
-    let past = cut(format!("({wide}){count} * {pace_text} - {gap}"));
+    // In terms of the program's variables: an analysis that knows these can tell that the loop is not run.
+    let past = cut(format!("({}) * {pace_text} - ({distance})", counted.replace(&gap, &format!("({distance})"))));
     summary.text(format!("  if (({past}) <= ({})) {{\n", cut(text(&room)?)));
     Ok(true)
 }
