@@ -84,7 +84,7 @@ pub(crate) fn samples(
             let visit = visits.entry(head).or_default();
             *visit += 1;
             // The first visits of each run, and later ones now and then.
-            if *visit >= 6 && (*visit % 7 != 0 || *visit > 400) && !visit.is_power_of_two() {
+            if *visit >= 6 && (!visit.is_multiple_of(7) || *visit > 400) && !visit.is_power_of_two() {
                 continue;
             }
             if let Some(number) = cutpoints.number(machine.active_calls(), head)
