@@ -5,6 +5,7 @@
 //! section 5.1.2, saw Cartesian abstraction run for ever there).
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use cfa::{NodeId, Program};
 use cpa_core::algorithm::at_target;
@@ -34,6 +35,12 @@ pub struct Statistics {
     pub removed_nodes: u64,
     /// The number of steps of the longest path that was examined.
     pub longest_path: usize,
+    /// The greatest number of nodes of the graph when a refinement began.
+    pub max_reached: usize,
+    /// The time of all refinements, the checks of counterexamples included.
+    pub refining: Duration,
+    /// The time of the whole loop.
+    pub total: Duration,
 }
 
 /// A CEGAR loop with all it works on.
@@ -117,7 +124,9 @@ impl Cegar {
 
     /// Runs until there is a verdict. After a timeout or cancellation the loop can be run again and goes on where it was.
     pub fn run(&mut self, cx: &mut Cx) -> Outcome {
+        let start = cx.elapsed();
         let verdict = self.verdict(cx).unwrap_or_else(|stop| Verdict::Unknown(Reason::Stopped(stop)));
+        self.statistics.total += cx.elapsed().saturating_sub(start);
         let mut assurance = self.assurance.clone();
         for reason in self.cpa.truncated() {
             assurance.lower_sound(reason);
@@ -128,7 +137,10 @@ impl Cegar {
     fn verdict(&mut self, cx: &mut Cx) -> Result<Verdict, Stop> {
         loop {
             if let Some(target) = self.pending {
-                if let Some(verdict) = self.refine(cx, target)? {
+                let start = cx.elapsed();
+                let verdict = self.refine(cx, target);
+                self.statistics.refining += cx.elapsed().saturating_sub(start);
+                if let Some(verdict) = verdict? {
                     return Ok(verdict);
                 }
                 self.pending = None;
@@ -158,6 +170,7 @@ impl Cegar {
         let steps = self.arg().path_to(target).steps;
         let node = self.arg().location(target);
         self.statistics.refinements += 1;
+        self.statistics.max_reached = self.statistics.max_reached.max(self.arg().len());
         self.statistics.longest_path = self.statistics.longest_path.max(steps.len());
         let refinement = self.refiner.refine(cx, self.exploration.arg(), target)?;
         let removed_before = self.exploration.statistics().removed;

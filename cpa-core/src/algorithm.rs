@@ -212,6 +212,7 @@ fn expand(
     let state = exploration.arg().state(id).clone();
     let precision = exploration.arg().precision(id).clone();
     let steps = exploration.take_steps(cpa, id);
+    let before = exploration.statistics.successors;
     for (index, &step) in steps.iter().enumerate() {
         let mut explorer = Explorer { cx, cpa, exploration, abort, id, step };
         match explorer.explore(&state, &precision) {
@@ -228,6 +229,8 @@ fn expand(
             }
         }
     }
+    let statistics = &mut exploration.statistics;
+    statistics.max_successors = statistics.max_successors.max(statistics.successors - before);
     Ok(None)
 }
 

@@ -45,6 +45,8 @@ pub struct Statistics {
     pub iterations: u64,
     /// States computed by the transfer relation.
     pub successors: u64,
+    /// The greatest number of successors of one node.
+    pub max_successors: u64,
     /// States that changed the node they were merged into.
     pub merges: u64,
     /// States that the node they were merged with already stood for.

@@ -23,6 +23,7 @@ use crate::formula::Formula;
 use crate::manager::{Computation, Manager, limits, stop};
 use crate::precision::PredId;
 use crate::region::RegionId;
+use crate::stats::Times;
 
 /// A predicate's value at the end of the block, as a literal over one of the distinct Boolean terms.
 #[derive(Clone, Copy)]
@@ -225,10 +226,12 @@ impl Manager {
                 Answer::Unknown => return Ok(Some(self.regions.constant(true))),
             }
         }
+        let start = cx.elapsed();
         let known = match self.settings.computation {
             Computation::Boolean => vec![Known::Varies; numbers.len()],
             Computation::Cartesian | Computation::Combined => self.constant_slots(cx, pc, &mut query, &numbers)?,
         };
+        Times::add(&mut self.stats.times.cartesian, cx, start);
         let mut result = self.regions.constant(true);
         let mut open = Vec::new();
         for (&(number, _), literal) in values.iter().zip(&literals) {
@@ -255,7 +258,10 @@ impl Manager {
             return Ok(Some(result));
         }
         self.stats.enumerations += 1;
-        if let Some(region) = self.enumerate(cx, pc, &mut query, &open)? {
+        let start = cx.elapsed();
+        let enumerated = self.enumerate(cx, pc, &mut query, &open)?;
+        Times::add(&mut self.stats.times.enumeration, cx, start);
+        if let Some(region) = enumerated {
             result = self.regions.and(result, region).map_err(stop)?;
         }
         Ok(Some(result))

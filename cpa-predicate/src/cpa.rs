@@ -27,6 +27,7 @@ use crate::laps::{LapCounter, Laps};
 use crate::manager::Manager;
 use crate::precision::{Precision, PredId};
 use crate::reducer::BlockPredicates;
+use crate::stats::Times;
 
 /// An abstract state of the Predicate CPA.
 #[derive(Clone, Debug)]
@@ -316,6 +317,7 @@ impl Cpa for PredicateCpa {
             }
             return Ok(Adjusted::Keep(PredicateState { checked: state.length, ..state.clone() }, precision.clone()));
         };
+        let start = cx.elapsed();
         let (formula, tracked) = {
             let manager = &mut *self.manager.borrow_mut();
             manager.stats.count_end(end, state.length);
@@ -328,6 +330,7 @@ impl Cpa for PredicateCpa {
                 (manager.abstraction(cx, state.formula, &state.path, &tracked)?, tracked)
             }
         };
+        Times::add(&mut self.manager.borrow_mut().stats.times.abstraction, cx, start);
         Ok(match formula {
             Some(formula) => Adjusted::Keep(self.abstraction_state(formula, Some(state), tracked), precision.clone()),
             None => Adjusted::Bottom,

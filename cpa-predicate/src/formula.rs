@@ -15,6 +15,7 @@ use smt::{Evaluator, Sort, Term, TermId, Terms, Value};
 use crate::abstraction::Model;
 use crate::manager::{Manager, limits, stop};
 use crate::region::RegionId;
+use crate::stats::Times;
 
 /// An abstraction formula ψ over the program variables.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -116,13 +117,16 @@ impl Manager {
     /// Whether one formula is known to imply another.
     pub fn implies(&mut self, cx: &mut Cx, f: Formula, g: Formula) -> Result<bool, Stop> {
         self.stats.coverage_checks += 1;
-        match (f, g) {
+        let start = cx.elapsed();
+        let answer = match (f, g) {
             (Formula::Region(f), Formula::Region(g)) => self.regions.implies(f, g).map_err(stop),
             (f, g) => {
                 let (f, g) = (self.formula_term(f), self.formula_term(g));
                 self.implied(cx, f, g)
             }
-        }
+        };
+        Times::add(&mut self.stats.times.coverage, cx, start);
+        answer
     }
 
     /// Whether one term is known to imply another.

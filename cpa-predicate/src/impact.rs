@@ -20,6 +20,7 @@ use smt::solver::{CheckResult, Limits, Solver};
 use crate::abstract_path::{Block, abstraction_path, block, inside_block};
 use crate::cpa::PredicateCpa;
 use crate::manager::{Manager, limits};
+use crate::stats::Times;
 
 /// Collects stronger states. The states inside a block carry the formula of its start, so they change with it.
 pub(crate) struct Strengthener<'a> {
@@ -168,7 +169,24 @@ impl ImpactCovering {
 
 impl ForcedCovering for ImpactCovering {
     fn cover(&mut self, cx: &mut Cx, arg: &Arg, node: ArgId, candidates: &[ArgId]) -> Result<Option<Forced>, Stop> {
+        let start = cx.elapsed();
         let manager = &mut *self.manager.borrow_mut();
+        let answer = self.search(cx, manager, arg, node, candidates);
+        Times::add(&mut manager.stats.times.forced, cx, start);
+        answer
+    }
+}
+
+impl ImpactCovering {
+    /// The first candidate that can be made to cover the node.
+    fn search(
+        &self,
+        cx: &mut Cx,
+        manager: &mut Manager,
+        arg: &Arg,
+        node: ArgId,
+        candidates: &[ArgId],
+    ) -> Result<Option<Forced>, Stop> {
         let to_node = abstraction_path(arg, self.handle, node);
         for &candidate in candidates {
             let state = arg.state(candidate).get(self.handle);

@@ -8,7 +8,7 @@ use cfa::Program;
 use cpa_core::{Cx, Step, Stop};
 use rustc_hash::FxHashMap;
 use smt::path::PathFormula;
-use smt::solver::{Limits, Solver, Z3Config, Z3Solver};
+use smt::solver::{Limits, Solver, Timed, Z3Config, Z3Solver};
 use smt::{TermId, Terms};
 
 use crate::abstraction::Model;
@@ -69,7 +69,7 @@ pub struct Manager {
     /// Counters of the run.
     pub stats: Statistics,
     pub(crate) regions: Box<dyn Regions>,
-    pub(crate) solver: Z3Solver,
+    pub(crate) solver: Timed<Z3Solver>,
     /// Abstractions computed so far; none where the block cannot be passed.
     pub(crate) abstractions: FxHashMap<BlockKey, Option<RegionId>>,
     /// Models of blocks by path condition.
@@ -98,7 +98,7 @@ impl Manager {
             predicates: Predicates::default(),
             stats: Statistics::default(),
             regions: region::new_manager(library),
-            solver: Z3Solver::new(&config),
+            solver: Timed::new(Z3Solver::new(&config)),
             abstractions: FxHashMap::default(),
             models: FxHashMap::default(),
             feasible: FxHashMap::default(),

@@ -24,6 +24,7 @@ use crate::cpa::PredicateCpa;
 use crate::impact::Strengthener;
 use crate::manager::{Manager, limits};
 use crate::precision::{PredId, Scope, Sharing};
+use crate::stats::Times;
 
 /// What is done with interpolants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -219,7 +220,9 @@ impl Refiner for PredicateRefiner {
         let cuts = &path[1..path.len() - 1];
         let hints = self.hints(manager, arg, cuts);
         let query = PathQuery { blocks: blocks.iter().map(|block| block.dag.clone()).collect() };
+        let start = cx.elapsed();
         let result = self.portfolio.borrow_mut().solve(&mut manager.terms, &query, &hints, &limits(cx));
+        Times::add(&mut manager.stats.times.interpolation, cx, start);
         cx.check()?;
         match result {
             PathResult::Feasible(witness) => Ok(Refinement::Feasible(self.counterexample(manager, &blocks, &witness))),

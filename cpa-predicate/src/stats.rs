@@ -2,6 +2,9 @@
 //! Counters of the Predicate CPA, with the labels that CPAchecker's users know.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
+
+use cpa_core::Cx;
 
 use crate::block::BlockEnd;
 
@@ -48,6 +51,32 @@ pub struct Statistics {
     pub refinements: u64,
     /// Longest abstract counterexample, in blocks.
     pub max_path: usize,
+    /// Where the time went.
+    pub times: Times,
+}
+
+/// Times as the budget of the run measures them.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Times {
+    /// Abstractions, the checks of targets included.
+    pub abstraction: Duration,
+    /// Of that, finding predicates with one value in all models.
+    pub cartesian: Duration,
+    /// Of that, enumerating models.
+    pub enumeration: Duration,
+    /// Coverage checks.
+    pub coverage: Duration,
+    /// Feasibility and interpolation of abstract counterexamples.
+    pub interpolation: Duration,
+    /// Forced coverings.
+    pub forced: Duration,
+}
+
+impl Times {
+    /// Adds what passed since `start`.
+    pub(crate) fn add(total: &mut Duration, cx: &Cx, start: Duration) {
+        *total += cx.elapsed().saturating_sub(start);
+    }
 }
 
 impl Statistics {
@@ -85,6 +114,16 @@ impl Statistics {
             ("Number of models recalled", self.recalled.to_string()),
             ("Avg number of models for allsat", average(self.models, self.enumerations)),
             ("Queries without answer", self.unanswered.to_string()),
+            ("Time for abstraction", seconds(self.times.abstraction)),
+            ("Cartesian abstraction", seconds(self.times.cartesian)),
+            ("Model enumeration time", seconds(self.times.enumeration)),
+            ("Time for coverage checks", seconds(self.times.coverage)),
+            ("Time for interpolation", seconds(self.times.interpolation)),
+            ("Time for forced covering", seconds(self.times.forced)),
         ]
     }
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.3}s", time.as_secs_f64())
 }

@@ -6,6 +6,7 @@ use std::cell::{Ref, RefCell, RefMut};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use algo_cegar::Cegar;
 use cfa::Program;
@@ -20,6 +21,7 @@ use cpa_predicate::{
 };
 use smt::itp::{EngineKind, Portfolio, PortfolioConfig};
 
+use super::bmc::seconds;
 use super::{Analysis, Strategies, evidence, manager};
 use crate::options::{Config, ForcedCoverings, PredicateMerge, PredicateSharing, StrategyChoice, Traversal};
 
@@ -29,6 +31,8 @@ pub struct CegarAnalysis {
     predicate: Handle<PredicateCpa>,
     manager: Rc<RefCell<Manager>>,
     portfolio: Rc<RefCell<Portfolio>>,
+    /// The wall time of the runs so far.
+    wall: Duration,
     notes: Vec<String>,
 }
 
@@ -73,7 +77,7 @@ impl CegarAnalysis {
             let covering = ImpactCovering::new(Rc::clone(&manager), predicate, Rc::clone(&portfolio));
             cegar = cegar.with_forced_covering(Box::new(covering));
         }
-        Ok(Self { cegar, predicate, manager, portfolio, notes })
+        Ok(Self { cegar, predicate, manager, portfolio, wall: Duration::ZERO, notes })
     }
 
     /// The abstract reachability graph.
@@ -104,7 +108,10 @@ impl CegarAnalysis {
 
 impl Analysis for CegarAnalysis {
     fn run(&mut self, cx: &mut Cx) -> Outcome {
-        self.cegar.run(cx)
+        let start = Instant::now();
+        let outcome = self.cegar.run(cx);
+        self.wall += start.elapsed();
+        outcome
     }
 
     fn notes(&self) -> &[String] {
@@ -130,6 +137,11 @@ impl Analysis for CegarAnalysis {
         let manager = self.manager.borrow();
         let portfolio = self.portfolio.borrow();
         let mut entries = explored(&self.cegar);
+        let (other, itp) = (manager.solver_stats().time, portfolio.solver_time());
+        let share = (other + itp).as_secs_f64() / self.wall.as_secs_f64().max(1e-9);
+        entries.push(("Total time for SMT solver (w/o itp)".into(), seconds(other)));
+        entries.push(("Total time for SMT solver (itp)".into(), seconds(itp)));
+        entries.push(("Share of wall time in the SMT solver".into(), format!("{:.0} %", (share * 100.0).min(100.0))));
         entries.extend(manager.stats.entries().into_iter().map(|(label, value)| (label.to_string(), value)));
         let arg = self.arg();
         let mut tracked: BTreeMap<Scope, usize> = BTreeMap::new();
@@ -204,15 +216,25 @@ pub(super) fn refiner_options(config: &Config) -> RefinerOptions {
 /// Labels and values of the statistics of the exploration and the refinements.
 pub(super) fn explored(cegar: &Cegar) -> Vec<(String, String)> {
     let core = cegar.exploration().statistics();
+    let loops = cegar.statistics();
+    let average = loops.refining / u32::try_from(loops.refinements.max(1)).unwrap_or(u32::MAX);
     vec![
         ("Size of reached set".into(), cegar.arg().len().to_string()),
         ("Number of iterations".into(), core.iterations.to_string()),
         ("Number of computed successors".into(), core.successors.to_string()),
+        ("Max successors for one state".into(), core.max_successors.to_string()),
         ("Number of times merged".into(), core.merges.to_string()),
         ("Number of times stopped".into(), core.covered.to_string()),
         ("Max size of waitlist".into(), core.max_waiting.to_string()),
         ("Average size of waitlist".into(), format!("{:.2}", core.average_waiting())),
-        ("Number of CEGAR refinements".into(), cegar.statistics().refinements.to_string()),
+        ("Number of CEGAR refinements".into(), loops.refinements.to_string()),
+        ("Number of successful refinements".into(), loops.refuted.to_string()),
+        ("Number of failed refinements".into(), (loops.refinements - loops.refuted).to_string()),
+        ("Max. size of reached set before ref.".into(), loops.max_reached.to_string()),
+        ("Total time for CPA algorithm".into(), seconds(loops.total.saturating_sub(loops.refining))),
+        ("Time for refinements".into(), seconds(loops.refining)),
+        ("Average time for refinement".into(), seconds(average)),
+        ("Total time for CEGAR algorithm".into(), seconds(loops.total)),
     ]
 }
 

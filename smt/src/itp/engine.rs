@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::time::Duration;
 
 use super::graph::Path;
 use super::query::Hints;
@@ -61,6 +62,8 @@ pub(crate) struct Found {
     pub(crate) preconditions: Option<Vec<TermId>>,
     /// Executions of the beginning of the path.
     pub(crate) samples: Option<Rc<Samples>>,
+    /// Wall time spent in Z3 beside the task's solver.
+    pub(crate) outside: Duration,
 }
 
 /// What an engine answers.

@@ -18,7 +18,7 @@ use super::query::{Hints, PathQuery, PathResult, Sequence, Witness};
 use super::sp::Strongest;
 use super::spacer::Spacer;
 use super::stepwise::Stepwise;
-use crate::solver::{Limits, Solver, SolverStats, Z3Config, Z3Logic, Z3Solver};
+use crate::solver::{Limits, Solver, SolverStats, Timed, Z3Config, Z3Logic, Z3Solver};
 use crate::term::{TermId, Terms};
 
 /// The engines.
@@ -136,13 +136,15 @@ pub struct Portfolio {
     engines: Vec<Box<dyn Interpolator>>,
     opinions: Vec<Opinions>,
     stats: Vec<EngineStats>,
+    /// Wall time spent in Z3 beside the solver.
+    outside: Duration,
 }
 
 impl Portfolio {
     /// A portfolio on a solver of its own.
     pub fn new(config: PortfolioConfig) -> Self {
         let solver = Z3Solver::new(&Z3Config { logic: config.logic, eliminate_arrays: true, ..Z3Config::default() });
-        Portfolio::with_solver(config, Box::new(solver))
+        Portfolio::with_solver(config, Box::new(Timed::new(solver)))
     }
 
     /// A portfolio on the given solver, which may be decorated.
@@ -161,7 +163,7 @@ impl Portfolio {
             })
             .collect();
         let opinions = vec![Opinions::default(); engines.len()];
-        Portfolio { config, solver, engines, opinions, stats }
+        Portfolio { config, solver, engines, opinions, stats, outside: Duration::ZERO }
     }
 
     /// What the engines did so far, in their order.
@@ -172,6 +174,11 @@ impl Portfolio {
     /// What the solver did so far.
     pub fn solver_stats(&self) -> SolverStats {
         self.solver.stats()
+    }
+
+    /// The wall time spent in Z3 so far, as far as the solver measures its time.
+    pub fn solver_time(&self) -> Duration {
+        self.solver.stats().time + self.outside
     }
 
     /// Decides whether the path has an execution, and explains why if not. `limits` bounds each solver call.
@@ -222,6 +229,7 @@ impl Portfolio {
                 self.opinions[i].note(panel.best.as_ref().is_some_and(|best| best.engine == i));
             }
         }
+        self.outside += task.found.outside;
         match (panel.best, undecided) {
             (Some(best), _) => {
                 self.stats[best.engine].taken += 1;

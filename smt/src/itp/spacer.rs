@@ -12,7 +12,7 @@ use super::engine::{Interpolator, ItpOutcome, Task};
 use super::newton::slice;
 use super::slice::Liveness;
 use crate::path::PathFormula;
-use crate::solver::Z3Config;
+use crate::solver::{Z3Config, measured};
 use crate::solver::spacer::{ChainResult, ChainStep, solve_chain};
 use crate::term::TermId;
 
@@ -52,7 +52,8 @@ impl Interpolator for Spacer {
             steps.push(ChainStep { pre, relation: formula.pc, post });
         }
         let limits = task.limits.at_most(self.timeout);
-        match solve_chain(task.terms, &Z3Config::default(), &steps, &limits) {
+        let chain = || solve_chain(task.terms, &Z3Config::default(), &steps, &limits);
+        match measured(&mut task.found.outside, chain) {
             ChainResult::Unreachable(cuts) => ItpOutcome::Sequence(cuts),
             ChainResult::Reachable => ItpOutcome::GaveUp("Spacer says that the slice has an execution".to_owned()),
             ChainResult::Unknown(why) => ItpOutcome::GaveUp(why),

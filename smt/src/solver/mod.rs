@@ -23,6 +23,7 @@ pub use model::{Assignment, Model};
 pub use recorded::Recorded;
 pub use stats::SolverStats;
 pub use timed::Timed;
+pub(crate) use timed::measured;
 pub use z3::{Z3Config, Z3Logic, Z3Solver, eliminate, set_memory_limit, spacer, tactic_apply, version};
 
 use crate::term::{TermId, Terms};

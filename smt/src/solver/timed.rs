@@ -6,6 +6,14 @@ use std::time::{Duration, Instant};
 use super::{CheckResult, Limits, Solver, SolverStats};
 use crate::term::{TermId, Terms};
 
+/// Does something with Z3 that is no call of a [`Solver`], and adds the wall time that it takes to a total.
+pub(crate) fn measured<R>(total: &mut Duration, work: impl FnOnce() -> R) -> R {
+    let start = Instant::now();
+    let result = work();
+    *total += start.elapsed();
+    result
+}
+
 /// Measures the wall time of the calls into another solver and adds it to the statistics.
 pub struct Timed<S> {
     inner: S,
