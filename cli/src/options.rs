@@ -397,6 +397,9 @@ options! {
     "cpa.predicate.bdd" bdd: BddChoice = BddChoice::Oxidd;
     /// What a refinement does with interpolants.
     "cpa.predicate.refinement.strategy" strategy: StrategyChoice = StrategyChoice::Predicate;
+    /// Whether IMPACT strengthens states only on the end of a path that the formulas of the states before it exclude, if
+    /// there is one.
+    "cpa.predicate.refinement.suffix" suffix: bool = true;
     /// Where a predicate is tracked that a refinement found at some location. (The strategy BOTH shares at least by
     /// location.)
     "cpa.predicate.precision.sharing" predicate_sharing: PredicateSharing = PredicateSharing::Path;
@@ -404,6 +407,10 @@ options! {
     "cpa.predicate.forcedCovering" forced_covering: ForcedCoverings = ForcedCoverings::None;
     /// The interpolation engines in the order in which they are asked, separated by commas.
     "cpa.predicate.refinement.engines" engines: String = "newton,uniform,spacer,candidates,sp".to_string();
+    /// How many solver calls may be spent on making the unsatisfiable core of a path smaller.
+    "cpa.predicate.refinement.coreAttempts" core_attempts: u32 = 8;
+    /// How many solver calls may be spent on making the interpolant at one cut simpler, in each of two passes.
+    "cpa.predicate.refinement.simplifyAttempts" simplify_attempts: u32 = 12;
     /// Block-abstraction memoization: which parts of the program are blocks, beside recursive functions, which always are.
     "cpa.bam.blockHeuristic" bam_blocks: BlockHeuristic = BlockHeuristic::FunctionsAndLoops;
     /// Block-abstraction memoization: functions and loops with fewer locations of their own are no blocks.

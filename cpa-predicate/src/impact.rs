@@ -12,10 +12,10 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use cpa_core::{Arg, ArgId, Cx, Forced, ForcedCovering, Handle, Stop, Strengthening};
-use smt::TermId;
 use smt::itp::{CutHint, Hints, PathQuery, PathResult, Portfolio};
 use smt::path::PathFormula;
-use smt::solver::{CheckResult, Limits, Solver};
+use smt::solver::{Limits, Solver};
+use smt::{TermId, Terms};
 
 use crate::abstract_path::{Block, abstraction_path, block, inside_block};
 use crate::cpa::PredicateCpa;
@@ -65,6 +65,68 @@ impl<'a> Strengthener<'a> {
     }
 }
 
+/// Whether `wanted` is known to hold behind the blocks of `path`, from all states of its first node.
+fn holds(
+    cx: &mut Cx,
+    manager: &mut Manager,
+    (arg, handle): (&Arg, Handle<PredicateCpa>),
+    path: &[ArgId],
+    wanted: TermId,
+) -> Result<bool, Stop> {
+    let start = manager.formula_term(arg.state(path[0]).get(handle).formula());
+    let mut formula = PathFormula::empty();
+    for &node in &path[1..] {
+        formula = formula.then(&mut manager.terms, arg.state(node).get(handle).entry());
+    }
+    let at_end = formula.instantiate(&mut manager.terms, wanted);
+    let negated = manager.terms.not(at_end);
+    let query = manager.terms.and_all(&[start, formula.pc, negated]);
+    if query == Terms::fls() {
+        return Ok(true);
+    }
+    if let Some(&known) = manager.feasible.get(&query) {
+        return Ok(!known);
+    }
+    cx.check()?;
+    manager.stats.checks += 1;
+    manager.solver.push();
+    manager.solver.assert(&manager.terms, query);
+    let limits: Limits = limits(cx).at_most(ATTEMPT);
+    let answer = manager.solver.check(&manager.terms, &[], &limits).truth();
+    manager.solver.pop();
+    match answer {
+        Some(answer) => {
+            manager.feasible.insert(query, answer);
+        }
+        None => {
+            cx.check()?;
+            manager.stats.unanswered += 1;
+        }
+    }
+    Ok(answer == Some(false))
+}
+
+/// The position of a node of `path`, late but not always the last possible one, from whose states on `wanted` is known to
+/// hold at the end of the path. What comes before needs no stronger states then. Not more than half of the path is left out
+/// between two attempts, so they cost about as much as the last one.
+pub(crate) fn late_start(
+    cx: &mut Cx,
+    manager: &mut Manager,
+    (arg, handle): (&Arg, Handle<PredicateCpa>),
+    path: &[ArgId],
+    wanted: TermId,
+) -> Result<Option<usize>, Stop> {
+    let last = path.len() - 1;
+    let mut blocks = 1;
+    while blocks < last {
+        if holds(cx, manager, (arg, handle), &path[last - blocks..], wanted)? {
+            return Ok(Some(last - blocks));
+        }
+        blocks += blocks.div_ceil(2);
+    }
+    Ok(None)
+}
+
 /// The time for one attempt to cover a state by force.
 const ATTEMPT: Duration = Duration::from_secs(1);
 
@@ -90,14 +152,17 @@ impl ImpactCovering {
         path: &[ArgId],
         wanted: TermId,
     ) -> Result<Option<Vec<Strengthening>>, Stop> {
-        let (&first, &node) = (path.first().expect("a path has nodes"), path.last().expect("a path has nodes"));
-        let start = manager.formula_term(arg.state(first).get(self.handle).formula());
-        if !self.holds(cx, manager, arg, path, (start, wanted))? {
+        let node = *path.last().expect("a path has nodes");
+        // Most attempts fail; one question from the common ancestor decides that.
+        if !holds(cx, manager, (arg, self.handle), path, wanted)? {
             return Ok(None);
         }
+        let first = late_start(cx, manager, (arg, self.handle), path, wanted)?.unwrap_or(0);
+        let path = &path[first..];
         let mut strengthener = Strengthener::new(arg, self.handle);
         if path.len() > 2 {
             // One cut behind the assumption about the ancestor, one for each state on the way, one at the node.
+            let start = manager.formula_term(arg.state(path[0]).get(self.handle).formula());
             let mut blocks = vec![Block::assume(start)];
             let mut cuts = Vec::with_capacity(path.len());
             for pair in path.windows(2) {
@@ -123,47 +188,6 @@ impl ImpactCovering {
         }
         strengthener.strengthen(cx, manager, node, wanted)?;
         Ok(Some(strengthener.finish()))
-    }
-
-    /// Whether `wanted` holds behind the blocks of `path` for all states in which `start` holds before.
-    fn holds(
-        &self,
-        cx: &mut Cx,
-        manager: &mut Manager,
-        arg: &Arg,
-        path: &[ArgId],
-        (start, wanted): (TermId, TermId),
-    ) -> Result<bool, Stop> {
-        let mut formula = PathFormula::empty();
-        for &node in &path[1..] {
-            formula = formula.then(&mut manager.terms, arg.state(node).get(self.handle).entry());
-        }
-        let at_end = formula.instantiate(&mut manager.terms, wanted);
-        let negated = manager.terms.not(at_end);
-        let query = manager.terms.and_all(&[start, formula.pc, negated]);
-        if let Some(&known) = manager.feasible.get(&query) {
-            return Ok(!known);
-        }
-        manager.stats.checks += 1;
-        manager.solver.push();
-        manager.solver.assert(&manager.terms, query);
-        let limits: Limits = limits(cx).at_most(ATTEMPT);
-        let answer = match manager.solver.check(&manager.terms, &[], &limits) {
-            CheckResult::Unsat(_) => Some(false),
-            CheckResult::Sat(_) => Some(true),
-            CheckResult::Unknown(_) => None,
-        };
-        manager.solver.pop();
-        match answer {
-            Some(answer) => {
-                manager.feasible.insert(query, answer);
-            }
-            None => {
-                cx.check()?;
-                manager.stats.unanswered += 1;
-            }
-        }
-        Ok(answer == Some(false))
     }
 }
 

@@ -21,7 +21,7 @@ use smt::{TermId, Terms};
 
 use crate::abstract_path::{Block, abstraction_path, block};
 use crate::cpa::PredicateCpa;
-use crate::impact::Strengthener;
+use crate::impact::{Strengthener, late_start};
 use crate::manager::{Manager, limits};
 use crate::precision::{PredId, Scope, Sharing};
 use crate::stats::Times;
@@ -45,6 +45,8 @@ pub struct RefinerOptions {
     pub strategy: Strategy,
     /// Where new predicates are tracked.
     pub sharing: Sharing,
+    /// Whether states are strengthened only on the end of a path that the formulas before it exclude, if there is one.
+    pub suffix: bool,
     /// Whether atoms become predicates; otherwise whole interpolants do.
     pub split_atoms: bool,
     /// An interpolant with more atoms than this becomes a predicate as a whole.
@@ -53,7 +55,7 @@ pub struct RefinerOptions {
 
 impl Default for RefinerOptions {
     fn default() -> Self {
-        Self { strategy: Strategy::Predicate, sharing: Sharing::Path, split_atoms: true, max_atoms: 32 }
+        Self { strategy: Strategy::Predicate, sharing: Sharing::Path, suffix: true, split_atoms: true, max_atoms: 32 }
     }
 }
 
@@ -92,6 +94,42 @@ impl PredicateRefiner {
             })
             .collect();
         Hints { cuts }
+    }
+
+    fn solve(&self, cx: &mut Cx, manager: &mut Manager, query: &PathQuery, hints: &Hints) -> Result<PathResult, Stop> {
+        let start = cx.elapsed();
+        let result = self.portfolio.borrow_mut().solve(&mut manager.terms, query, hints, &limits(cx));
+        Times::add(&mut manager.stats.times.interpolation, cx, start);
+        cx.check()?;
+        Ok(result)
+    }
+
+    /// Strengthens states on a short end of the path, if what is known at its beginning excludes it.
+    fn refute_suffix(
+        &self,
+        cx: &mut Cx,
+        manager: &mut Manager,
+        arg: &Arg,
+        path: &[ArgId],
+    ) -> Result<Option<Refinement>, Stop> {
+        let start = cx.elapsed();
+        let first = late_start(cx, manager, (arg, self.handle), path, Terms::fls())?;
+        Times::add(&mut manager.stats.times.interpolation, cx, start);
+        let Some(first) = first.filter(|first| first + 2 < path.len()) else { return Ok(None) };
+        let path = &path[first..];
+        let assumed = manager.formula_term(arg.state(path[0]).get(self.handle).formula());
+        let mut blocks = vec![Block::assume(assumed)];
+        for pair in path.windows(2) {
+            blocks.push(block(manager, arg, self.handle, (pair[0], pair[1]))?.dag);
+        }
+        let hints = self.hints(manager, arg, &path[..path.len() - 1]);
+        Ok(match self.solve(cx, manager, &PathQuery { blocks }, &hints)? {
+            PathResult::Infeasible(sequence) => {
+                // The first cut lies behind the assumption.
+                Some(self.spurious(cx, manager, arg, path, &sequence.interpolants[1..])?)
+            }
+            PathResult::Feasible(_) | PathResult::Unknown(_) => None,
+        })
     }
 
     fn counterexample(&self, manager: &mut Manager, blocks: &[Block], witness: &Witness) -> Counterexample {
@@ -213,6 +251,12 @@ impl Refiner for PredicateRefiner {
         let manager = &mut *self.manager.borrow_mut();
         manager.stats.refinements += 1;
         manager.stats.max_path = manager.stats.max_path.max(path.len() - 1);
+        if self.options.strategy != Strategy::Predicate
+            && self.options.suffix
+            && let Some(refinement) = self.refute_suffix(cx, manager, arg, &path)?
+        {
+            return Ok(refinement);
+        }
         let mut blocks = Vec::with_capacity(path.len());
         for pair in path.windows(2) {
             blocks.push(block(manager, arg, self.handle, (pair[0], pair[1]))?);
@@ -220,10 +264,7 @@ impl Refiner for PredicateRefiner {
         let cuts = &path[1..path.len() - 1];
         let hints = self.hints(manager, arg, cuts);
         let query = PathQuery { blocks: blocks.iter().map(|block| block.dag.clone()).collect() };
-        let start = cx.elapsed();
-        let result = self.portfolio.borrow_mut().solve(&mut manager.terms, &query, &hints, &limits(cx));
-        Times::add(&mut manager.stats.times.interpolation, cx, start);
-        cx.check()?;
+        let result = self.solve(cx, manager, &query, &hints)?;
         match result {
             PathResult::Feasible(witness) => Ok(Refinement::Feasible(self.counterexample(manager, &blocks, &witness))),
             PathResult::Infeasible(sequence) => {

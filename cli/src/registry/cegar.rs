@@ -53,7 +53,7 @@ impl CegarAnalysis {
         let manager = manager(&program, config, &mut notes)?;
         let manager = Rc::new(RefCell::new(manager));
         let logic = manager.borrow().encoder.interpolation_logic();
-        let settings = PortfolioConfig { engines: engines(&config.engines)?, logic, ..PortfolioConfig::default() };
+        let settings = PortfolioConfig { logic, ..interpolation(config)? };
         let portfolio = Rc::new(RefCell::new(Portfolio::new(settings)));
         let mut composite = Composite::new(Arc::clone(&program));
         composite.add(LocationCpa::new(Arc::clone(&program), targets).towards_targets());
@@ -208,6 +208,7 @@ pub(super) fn refiner_options(config: &Config) -> RefinerOptions {
             PredicateSharing::Function => Sharing::Function,
             PredicateSharing::Global => Sharing::Global,
         },
+        suffix: config.suffix,
         split_atoms: config.split_atoms,
         ..RefinerOptions::default()
     }
@@ -247,7 +248,17 @@ pub(super) fn waitlist(config: &Config) -> Box<dyn Waitlist> {
     }
 }
 
-pub(super) fn engines(names: &str) -> Result<Vec<EngineKind>, String> {
+/// How interpolation is configured.
+pub(super) fn interpolation(config: &Config) -> Result<PortfolioConfig, String> {
+    Ok(PortfolioConfig {
+        engines: engines(&config.engines)?,
+        core_attempts: config.core_attempts as usize,
+        polish_attempts: config.simplify_attempts as usize,
+        ..PortfolioConfig::default()
+    })
+}
+
+fn engines(names: &str) -> Result<Vec<EngineKind>, String> {
     names
         .split(',')
         .map(str::trim)

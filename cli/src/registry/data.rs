@@ -19,9 +19,9 @@ use cpa_value::{
     Machine, MergeKind, Place, Precision, Preference, RefinerStatistics, Sharing, Slot, SlotSet, Tracker, ValueCpa,
     ValueRefiner, ValueTracker,
 };
-use smt::itp::{Portfolio, PortfolioConfig};
+use smt::itp::Portfolio;
 
-use super::cegar::{engines, explored, predicate_cpa, refiner_options, waitlist};
+use super::cegar::{explored, interpolation, predicate_cpa, refiner_options, waitlist};
 use super::{Analysis, Strategies, evidence, manager};
 use crate::options::{
     Algorithm, Config, Domains, InitialPrecision, MergeType, OctagonMerge, PrecisionSharing, PrefixPreference,
@@ -96,8 +96,7 @@ impl DataAnalysis {
 
         if config.domains == Domains::ValuePredicate {
             let predicate = composite.add(predicate_cpa(&program, &manager, config));
-            let settings = PortfolioConfig { engines: engines(&config.engines)?, ..PortfolioConfig::default() };
-            let portfolio = Rc::new(RefCell::new(Portfolio::new(settings)));
+            let portfolio = Rc::new(RefCell::new(Portfolio::new(interpolation(config)?)));
             let options = refiner_options(config);
             predicates = Some((predicate, Rc::clone(&manager)));
             let refiner = PredicateRefiner::new(Arc::clone(&program), manager, predicate, portfolio, options);

@@ -12,8 +12,8 @@ use super::engine::{Interpolator, ItpOutcome, Task};
 use super::newton::slice;
 use super::slice::Liveness;
 use crate::path::PathFormula;
-use crate::solver::{Z3Config, measured};
 use crate::solver::spacer::{ChainResult, ChainStep, solve_chain};
+use crate::solver::{Z3Config, measured};
 use crate::term::TermId;
 
 /// The engine.
