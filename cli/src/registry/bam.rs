@@ -21,7 +21,7 @@ use cpa_value::{
 };
 use smt::itp::{Portfolio, PortfolioConfig};
 
-use super::cegar::{block_operator, engines, refiner_options, waitlist};
+use super::cegar::{block_operator, interpolation, refiner_options, waitlist};
 use super::data::OctagonTracker;
 use super::{Analysis, manager};
 use crate::options::{
@@ -127,11 +127,8 @@ impl Builder<'_> {
         if !fits {
             return Err("analysis.algorithm=BAM needs predicates along paths, stored as decision diagrams".to_string());
         }
-        let settings = PortfolioConfig {
-            engines: engines(&config.engines)?,
-            logic: self.manager.borrow().encoder.interpolation_logic(),
-            ..PortfolioConfig::default()
-        };
+        let settings =
+            PortfolioConfig { logic: self.manager.borrow().encoder.interpolation_logic(), ..interpolation(config)? };
         let portfolio = Rc::new(RefCell::new(Portfolio::new(settings)));
         let seen = BlockPredicates::new(&mut self.manager.borrow_mut(), Rc::clone(&self.blocks));
         let seen = Rc::new(seen.map_err(|stop| stop.to_string())?);
