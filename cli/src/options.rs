@@ -399,7 +399,7 @@ options! {
     "cpa.predicate.refinement.strategy" strategy: StrategyChoice = StrategyChoice::Predicate;
     /// Whether IMPACT strengthens states only on the end of a path that the formulas of the states before it exclude, if
     /// there is one.
-    "cpa.predicate.refinement.suffix" suffix: bool = true;
+    "cpa.predicate.refinement.suffix" suffix: bool = false;
     /// Where a predicate is tracked that a refinement found at some location. (The strategy BOTH shares at least by
     /// location.)
     "cpa.predicate.precision.sharing" predicate_sharing: PredicateSharing = PredicateSharing::Path;

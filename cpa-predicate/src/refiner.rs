@@ -55,7 +55,7 @@ pub struct RefinerOptions {
 
 impl Default for RefinerOptions {
     fn default() -> Self {
-        Self { strategy: Strategy::Predicate, sharing: Sharing::Path, suffix: true, split_atoms: true, max_atoms: 32 }
+        Self { strategy: Strategy::Predicate, sharing: Sharing::Path, suffix: false, split_atoms: true, max_atoms: 32 }
     }
 }
 
