@@ -36,18 +36,19 @@ pub(crate) struct Induction<'a> {
 }
 
 impl Induction<'_> {
-    /// What is known, with those of the candidates for each cut point that are inductive together.
+    /// What is known, with those of the candidates for each cut point that are inductive together; the others are dropped,
+    /// as far as that was found out when this is stopped.
     pub(crate) fn prove(
         &self,
         cx: &Cx,
         known: &Invariants,
-        mut candidates: Vec<Vec<TermId>>,
+        candidates: &mut [Vec<TermId>],
     ) -> Result<Invariants, Stop> {
         let count = self.steps.len();
-        self.preserve(cx, known, None, &mut candidates)?;
+        self.preserve(cx, known, None, candidates)?;
         let mut waiting: VecDeque<usize> = (0..count).collect();
         while let Some(start) = waiting.pop_front() {
-            for weakened in self.preserve(cx, known, Some(start), &mut candidates)? {
+            for weakened in self.preserve(cx, known, Some(start), candidates)? {
                 if !waiting.contains(&weakened) {
                     waiting.push_back(weakened);
                 }

@@ -83,6 +83,8 @@ pub struct Generator {
     entry: StepUnrolling,
     /// The stages to come, the next one last.
     stages: Vec<Stage>,
+    /// What is left of the next stage's candidates if it was stopped.
+    pending: Option<Vec<Vec<TermId>>>,
 }
 
 impl Generator {
@@ -110,6 +112,7 @@ impl Generator {
             cutpoints,
             entry: StepUnrolling::new(program, targets, manager, Start::Entry),
             stages,
+            pending: None,
         }
     }
 
@@ -120,9 +123,37 @@ impl Generator {
         steps: &[StepUnrolling],
         known: &Invariants,
     ) -> Result<Option<Invariants>, Stop> {
-        // A stage that is stopped is done again.
         let Some(&stage) = self.stages.last() else { return Ok(None) };
         self.entry.extend(cx, &self.cutpoints, 1)?;
+        // Candidates that a stage has not yet proved or dropped when it is stopped wait for the next turn.
+        let mut candidates = match self.pending.take() {
+            Some(candidates) => candidates,
+            None => match self.candidates(cx, stage)? {
+                Some(candidates) => candidates,
+                None => {
+                    self.stages.pop();
+                    return Ok(Some(known.clone()));
+                }
+            },
+        };
+        let induction = Induction {
+            program: &self.program,
+            manager: &self.manager,
+            entry: &self.entry,
+            steps,
+            timeout: QUERY_TIMEOUT,
+        };
+        let proved = induction.prove(cx, known, &mut candidates);
+        if proved.is_err() {
+            self.pending = Some(candidates);
+        } else {
+            self.stages.pop();
+        }
+        proved.map(Some)
+    }
+
+    /// The candidates of a stage; none if it does not apply.
+    fn candidates(&self, cx: &Cx, stage: Stage) -> Result<Option<Vec<Vec<TermId>>>, Stop> {
         let candidates = match stage {
             Stage::DataFlow(precision) => self.data_flow(cx, precision)?,
             Stage::Guesses => self.guesses(cx, &Layout::default(), false)?,
@@ -133,24 +164,12 @@ impl Generator {
                 if applicable { self.guesses(cx, &layout, stage == Stage::Conditional)? } else { None }
             }
         };
-        let Some(mut candidates) = candidates else {
-            self.stages.pop();
-            return Ok(Some(known.clone()));
-        };
+        let Some(mut candidates) = candidates else { return Ok(None) };
         if let Some(number) = self.cutpoints.number(Vec::new(), self.program.entry) {
             // No segment ends with the first visit, so nothing about it would be checked.
             candidates[number].clear();
         }
-        let induction = Induction {
-            program: &self.program,
-            manager: &self.manager,
-            entry: &self.entry,
-            steps,
-            timeout: QUERY_TIMEOUT,
-        };
-        let proved = induction.prove(cx, known, candidates)?;
-        self.stages.pop();
-        Ok(Some(proved))
+        Ok(Some(candidates))
     }
 
     fn data_flow(&self, cx: &Cx, precision: Precision) -> Result<Option<Vec<Vec<TermId>>>, Stop> {
