@@ -27,6 +27,7 @@ mod memory;
 pub mod names;
 mod notation;
 mod parse;
+mod path_program;
 mod prepass;
 mod program;
 pub mod property;

@@ -330,6 +330,13 @@ options! {
     "analysis.plan" plan: String = "none".to_string();
     /// How many stages of the plan run at the same time; 0 means as many as there are cores.
     "analysis.cores" cores: u32 = 0;
+    /// Presets that run one after the other, each from the beginning, until one has an answer: separated by commas, each with
+    /// a limit for its CPU time if it has one, as in `octagon-widening-cex:100s, octagon-refiner`. It takes the place of
+    /// the plan.
+    "restartAlgorithm.configFiles" restart: String = "none".to_string();
+    /// The preset that checks counterexamples of analyses of values and octagons on the path program: what is left of the
+    /// program when only the edges of the counterexample may be taken. A counterexample that it refutes ends the analysis.
+    "counterexample.checker.config" cex_checker: String = "none".to_string();
     /// The function where the program starts.
     "analysis.entryFunction" entry_function: String = "main".to_string();
     /// What is run: abstraction refinement, one exploration, bounded model checking, k-induction or execution.
@@ -427,6 +434,10 @@ options! {
     "cpa.octagon.mergeop.onlyMergeAtLoopHeads" octagon_heads: bool = false;
     /// What the octagon analysis tracks at the start.
     "cpa.octagon.initialPrecisionType" octagon_precision: InitialPrecision = InitialPrecision::Full;
+    /// Whether widening of octagons stops at constants that the program compares with, if they are few.
+    "cpa.octagon.wideningThresholds" octagon_thresholds: bool = true;
+    /// The CPU time that the refinement of octagons spends on one path; 0 means no limit.
+    "cpa.octagon.refiner.timeForOctagonFeasibilityCheck" octagon_time: Option<Duration> = None;
     /// Where a variable is tracked that the value analysis needs for a refutation.
     "cpa.value.precision.sharing" value_sharing: PrecisionSharing = PrecisionSharing::Scope;
     /// Which infeasible prefix of a path the value analysis refutes.
@@ -451,6 +462,11 @@ options! {
 }
 
 impl Config {
+    /// Whether several analyses run, as stages of a plan.
+    pub fn is_staged(&self) -> bool {
+        self.plan != "none" || self.restart != "none"
+    }
+
     /// The defaults with the settings that the stages of a plan share with the whole run.
     pub fn stage_base(&self) -> Self {
         Self { entry_function: self.entry_function.clone(), ..Self::default() }

@@ -17,9 +17,6 @@ use crate::presets;
 const PLANS: &[(&str, &str)] = &[
     ("default", include_str!("../plans/default.toml")),
     ("validate", concat!(include_str!("../plans/validate.toml"), include_str!("../plans/default.toml"))),
-    ("octagon-restart-jr", include_str!("../plans/octagon-restart-jr.toml")),
-    ("octagon-restart-100", include_str!("../plans/octagon-restart-100.toml")),
-    ("octagon-restart-250", include_str!("../plans/octagon-restart-250.toml")),
 ];
 
 /// One analysis of a plan.
@@ -113,6 +110,9 @@ impl Plan {
     /// The plan that a configuration asks for. The stages of a named plan start from the configuration's limits and
     /// entry function; their presets and options set the rest.
     pub fn of(config: &Config) -> Result<Self, PlanError> {
+        if config.restart != "none" {
+            return Plan::restart(&config.restart, config);
+        }
         if config.plan == "none" {
             return Ok(Plan::single("analysis", config.clone()));
         }
@@ -121,6 +121,24 @@ impl Plan {
             return Err(PlanError::Unknown { name: config.plan.clone(), known: format!("none, {known}") });
         };
         Plan::parse(&config.plan, text, config)
+    }
+
+    /// The restart algorithm: presets with limits, one after the other (document 001, section 2.3.4).
+    fn restart(presets: &str, base: &Config) -> Result<Self, PlanError> {
+        let stages = presets.split(',').map(|part| {
+            let (preset, limit) = part.trim().split_once(':').map_or((part.trim(), None), |(a, b)| (a, Some(b)));
+            let text = StageText {
+                name: preset.to_string(),
+                preset: preset.to_string(),
+                options: Vec::new(),
+                turn: limit.map(str::to_string),
+                once: limit.is_some(),
+                when: Vec::new(),
+            };
+            let stage = preset.to_string();
+            parse_stage(text, base).map_err(|problem| PlanError::Stage { plan: "restart".into(), stage, problem })
+        });
+        Ok(Plan { stages: stages.collect::<Result<Vec<_>, _>>()? })
     }
 
     fn parse(plan: &str, text: &str, base: &Config) -> Result<Self, PlanError> {
@@ -175,7 +193,7 @@ impl fmt::Display for Stage {
 fn parse_stage(text: StageText, base: &Config) -> Result<Stage, String> {
     let mut config = base.stage_base();
     presets::apply_preset(&mut config, &text.preset).map_err(|error| error.to_string())?;
-    if config.plan != "none" {
+    if config.is_staged() {
         return Err(format!("the preset {} has a plan of its own", text.preset));
     }
     for option in &text.options {
@@ -206,6 +224,25 @@ mod tests {
         for (name, text) in PLANS {
             let plan = Plan::parse(name, text, &Config::default()).unwrap();
             assert!(plan.stages.iter().any(|stage| stage.when.is_empty()), "{name} has a stage for every program");
+        }
+    }
+
+    #[test]
+    fn restarts() {
+        let mut config = Config::default();
+        let plan = |config: &Config| Plan::of(config).map_err(|error| error.to_string());
+        config.set("restartAlgorithm.configFiles", "octagon-widening-cex:100s, octagon-refiner").unwrap();
+        let lines = plan(&config).unwrap().explain(&BTreeSet::new());
+        assert_eq!(lines[1], "Stage octagon-widening-cex runs for 100 s of CPU time");
+        assert_eq!(lines[2], "Stage octagon-refiner runs to its end");
+        config.set("restartAlgorithm.configFiles", "octagon:soon").unwrap();
+        assert!(plan(&config).unwrap_err().contains("stage octagon: turn 'soon'"));
+        config.set("restartAlgorithm.configFiles", "octagon-restart-100").unwrap();
+        assert!(plan(&config).unwrap_err().contains("a plan of its own"));
+        for preset in ["octagon-restart-jr", "octagon-restart-100", "octagon-restart-250"] {
+            let mut config = Config::default();
+            presets::apply_preset(&mut config, preset).unwrap();
+            assert_eq!(plan(&config).unwrap().stages.len(), 2);
         }
     }
 

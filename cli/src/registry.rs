@@ -5,6 +5,7 @@ mod abstraction;
 mod bam;
 mod bmc;
 mod cegar;
+mod check;
 mod data;
 mod evidence;
 mod execution;

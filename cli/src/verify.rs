@@ -136,7 +136,7 @@ pub fn verify(
         picture: args.report.is_some(),
     };
     let answer = answer(&program, &property, config, wanted, &limits, &cancel, &status)?;
-    let staged = config.plan != "none";
+    let staged = config.is_staged();
     let results = Results { program: &program, property: &property, name: &name, answer: &answer, args };
     let mut summary = results.summary()?;
     if args.self_check {

@@ -42,13 +42,19 @@ pub struct OctagonCpa {
     transfer: Rc<Transfer>,
     options: OctagonOptions,
     heads: BTreeSet<NodeId>,
+    thresholds: Vec<i64>,
 }
 
 impl OctagonCpa {
     /// The analysis with the given settings.
     pub fn new(transfer: Rc<Transfer>, options: OctagonOptions) -> Self {
         let heads = transfer.program().loops.heads.clone();
-        Self { transfer, options, heads }
+        Self { transfer, options, heads, thresholds: Vec::new() }
+    }
+
+    /// The same analysis; widening stops at these bounds, which are ascending.
+    pub fn with_thresholds(self, thresholds: Vec<i64>) -> Self {
+        Self { thresholds, ..self }
     }
 }
 
@@ -94,7 +100,7 @@ impl Cpa for OctagonCpa {
             MergeKind::Join | MergeKind::Widening if !new.merging => Merge::Separate,
             MergeKind::Join | MergeKind::Widening if new.leq(reached, program) => Merge::Contained,
             MergeKind::Join => Merge::Changed(reached.join(new)),
-            MergeKind::Widening => Merge::Changed(reached.widen(new, &[], program)),
+            MergeKind::Widening => Merge::Changed(reached.widen(new, &self.thresholds, program)),
         })
     }
 

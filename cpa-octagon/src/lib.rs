@@ -4,6 +4,7 @@
 //! Follows document 001 (*Octagon-Based Software Verification with CPAchecker*), chapters 2.5, 3 and 4.
 
 mod cpa;
+pub mod entry;
 mod linear;
 pub mod octagon;
 mod reducer;
@@ -12,6 +13,7 @@ mod state;
 mod transfer;
 
 pub use crate::cpa::{MergeKind, OctagonCpa, OctagonOptions};
+pub use crate::entry::Entry;
 pub use crate::octagon::{Octagon, Signed};
 pub use crate::reducer::OctagonReducer;
 pub use crate::refiner::OctagonRefiner;

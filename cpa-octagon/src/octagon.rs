@@ -5,16 +5,10 @@
 //! *Weakly-Relational Shapes for Numeric Abstractions* (2009), and the closure after one new constraint of Chawdhary,
 //! Robbins, King, *Incrementally Closing Octagons* (2018). Nothing here knows programs; the dimensions are numbers.
 //!
-//! A constraint whose bound leaves the 64-bit range is dropped, never wrapped around, which makes the octagon bigger.
+//! A constraint whose bound leaves the range of entries is dropped, never wrapped around, which makes the octagon bigger.
 //! n is the number of dimensions in the stated complexities.
 
-/// No bound. Sums that overflow become this.
-const INF: i64 = i64::MAX;
-
-fn add(a: i64, b: i64) -> i64 {
-    // Saturation at the lower end is an upper bound too.
-    if a == INF || b == INF { INF } else { a.saturating_add(b) }
-}
+use crate::entry::{Entry, LIMIT};
 
 /// A dimension with a sign: `+x` or `-x`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,28 +33,33 @@ impl Signed {
     }
 }
 
-/// An octagon. All operations keep it tightly closed, but for [`Octagon::widen`].
+/// An octagon. All operations keep it tightly closed, but for [`Octagon::widen`]; with floating-point numbers as entries it
+/// is strongly closed as far as rounding allows.
 ///
 /// Rows and columns 2k and 2k+1 of the matrix stand for `+x_k` and `-x_k`; entry (i, j) bounds `v_j - v_i`. Entries (i, j)
 /// and (j^1, i^1) are the same constraint, so only those with j <= i|1 are stored.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Octagon {
+#[derive(Clone, PartialEq, Debug)]
+pub struct Octagon<E = i64> {
     dims: usize,
-    entries: Vec<i64>,
+    entries: Vec<E>,
     empty: bool,
 }
 
-fn position(i: usize, j: usize) -> usize {
-    let (i, j) = if j > (i | 1) { (j ^ 1, i ^ 1) } else { (i, j) };
-    j + (i + 1) * (i + 1) / 2
+/// Where row i of the half matrix begins.
+fn row(i: usize) -> usize {
+    (i + 1) * (i + 1) / 2
 }
 
-impl Octagon {
+fn position(i: usize, j: usize) -> usize {
+    if j > (i | 1) { (i ^ 1) + row(j ^ 1) } else { j + row(i) }
+}
+
+impl<E: Entry> Octagon<E> {
     /// All points. O(n²).
     pub fn top(dims: usize) -> Self {
-        let mut octagon = Self { dims, entries: vec![INF; 2 * dims * (dims + 1)], empty: false };
+        let mut octagon = Self { dims, entries: vec![E::INF; 2 * dims * (dims + 1)], empty: false };
         for i in 0..2 * dims {
-            octagon.entries[position(i, i)] = 0;
+            octagon.entries[position(i, i)] = E::ZERO;
         }
         octagon
     }
@@ -75,29 +74,47 @@ impl Octagon {
         self.empty
     }
 
-    fn at(&self, i: usize, j: usize) -> i64 {
+    fn at(&self, i: usize, j: usize) -> E {
         self.entries[position(i, j)]
     }
 
-    fn lower(&mut self, i: usize, j: usize, bound: i64) {
+    fn lower(&mut self, i: usize, j: usize, bound: E) {
         let entry = &mut self.entries[position(i, j)];
-        *entry = (*entry).min(bound);
+        *entry = entry.lesser(bound);
+    }
+
+    /// Row i of the whole matrix.
+    fn fill_row(&self, i: usize, buffer: &mut Vec<E>) {
+        buffer.clear();
+        buffer.extend((0..2 * self.dims).map(|j| self.at(i, j)));
+    }
+
+    /// Lowers row i of the half matrix to what leads over two other nodes.
+    fn lower_row(&mut self, i: usize, (to_one, one): (E, &[E]), (to_two, two): (E, &[E])) {
+        let width = (i | 1) + 1;
+        let entries = &mut self.entries[row(i)..row(i) + width];
+        let pairs = one[..width].iter().zip(&two[..width]);
+        match (to_one == E::INF, to_two == E::INF) {
+            (true, true) => {}
+            (false, true) => entries.iter_mut().zip(pairs).for_each(|(e, (a, _))| *e = e.lesser(to_one.plus(*a))),
+            (true, false) => entries.iter_mut().zip(pairs).for_each(|(e, (_, b))| *e = e.lesser(to_two.plus(*b))),
+            (false, false) => entries
+                .iter_mut()
+                .zip(pairs)
+                .for_each(|(e, (a, b))| *e = e.lesser(to_one.plus(*a)).lesser(to_two.plus(*b))),
+        }
     }
 
     /// Closes the matrix. O(n³).
     pub fn close(&mut self) {
         let size = 2 * self.dims;
+        let (mut direct, mut mirrored) = (Vec::with_capacity(size), Vec::with_capacity(size));
         for k in 0..size {
+            // Half of the entries are stored, so the way through k must be tried in both directions at once.
+            self.fill_row(k, &mut direct);
+            self.fill_row(k ^ 1, &mut mirrored);
             for i in 0..size {
-                // Half of the entries are stored, so the way through k must be tried in both directions at once.
-                let (direct, mirrored) = (self.at(i, k), self.at(i, k ^ 1));
-                if direct == INF && mirrored == INF {
-                    continue;
-                }
-                for j in 0..=(i | 1) {
-                    let through = add(direct, self.at(k, j)).min(add(mirrored, self.at(k ^ 1, j)));
-                    self.lower(i, j, through);
-                }
+                self.lower_row(i, (self.at(i, k), &direct), (self.at(i, k ^ 1), &mirrored));
             }
         }
         self.tighten();
@@ -108,68 +125,187 @@ impl Octagon {
     fn tighten(&mut self) {
         let size = 2 * self.dims;
         for i in 0..size {
-            if self.at(i, i) < 0 {
+            if self.at(i, i) < E::ZERO {
                 self.empty = true;
                 return;
             }
             let bound = self.at(i, i ^ 1);
-            if bound != INF {
-                self.entries[position(i, i ^ 1)] = bound.div_euclid(2) * 2;
+            if bound != E::INF {
+                self.entries[position(i, i ^ 1)] = bound.even();
             }
         }
         for i in (0..size).step_by(2) {
-            if add(self.at(i, i ^ 1), self.at(i ^ 1, i)) < 0 {
+            if self.at(i, i ^ 1).plus(self.at(i ^ 1, i)) < E::ZERO {
                 self.empty = true;
                 return;
             }
         }
+        let halves: Vec<E> = (0..size).map(|j| self.at(j ^ 1, j).half()).collect();
         for i in 0..size {
-            let left = self.at(i, i ^ 1);
-            if left == INF {
+            let left = halves[i ^ 1];
+            if left == E::INF {
                 continue;
             }
-            for j in 0..=(i | 1) {
-                let right = self.at(j ^ 1, j);
-                if right != INF {
-                    // Both are even.
-                    self.lower(i, j, add(left / 2, right / 2));
-                }
-            }
+            let width = (i | 1) + 1;
+            let entries = &mut self.entries[row(i)..row(i) + width];
+            entries.iter_mut().zip(&halves).for_each(|(entry, right)| *entry = entry.lesser(left.plus(*right)));
         }
     }
 
     /// Adds `a + b <= bound`; both may be the same, which bounds twice the dimension. O(n²).
-    pub fn constrain(&mut self, a: Signed, b: Signed, bound: i128) {
+    pub fn constrain_entry(&mut self, a: Signed, b: Signed, bound: E) {
         if self.empty {
             return;
         }
         // a + b = a - (-b), so the entry's row is -b and its column is a.
-        let (row, column) = (b.index() ^ 1, a.index());
-        let Some(bound) = clamp(bound) else { return };
-        if bound >= self.at(row, column) {
+        let (from, to) = (b.index() ^ 1, a.index());
+        if bound >= self.at(from, to) {
             return;
         }
-        self.lower(row, column, bound);
+        self.lower(from, to, bound);
         let size = 2 * self.dims;
         // The new path, its coherent twin, and both behind each other.
-        let (to_row, from_column): (Vec<i64>, Vec<i64>) =
-            ((0..size).map(|i| self.at(i, row)).collect(), (0..size).map(|j| self.at(column, j)).collect());
-        let twin = add(add(bound, self.at(column, column ^ 1)), bound);
-        let other = add(add(bound, self.at(row ^ 1, row)), bound);
+        let (mut onwards, mut twin_onwards) = (Vec::with_capacity(size), Vec::with_capacity(size));
+        self.fill_row(to, &mut onwards);
+        self.fill_row(from ^ 1, &mut twin_onwards);
+        let twin = bound.plus(onwards[to ^ 1]).plus(bound);
+        let other = bound.plus(twin_onwards[from]).plus(bound);
         for i in 0..size {
-            // Distances from i to the row of the constraint and to the row of its twin.
-            let (direct, mirrored) = (to_row[i], from_column[i ^ 1]);
-            let through = add(direct, bound).min(add(mirrored, other));
-            let through_twin = add(mirrored, bound).min(add(direct, twin));
-            if through == INF && through_twin == INF {
-                continue;
-            }
-            for j in 0..=(i | 1) {
-                let best = add(through, from_column[j]).min(add(through_twin, to_row[j ^ 1]));
-                self.lower(i, j, best);
-            }
+            // Distances from i to the start of the constraint and to that of its twin; the latter is also that from the
+            // constraint's end to the mirror of i.
+            let (direct, mirrored) = (self.at(i, from), onwards[i ^ 1]);
+            let through = direct.plus(bound).lesser(mirrored.plus(other));
+            let through_twin = mirrored.plus(bound).lesser(direct.plus(twin));
+            self.lower_row(i, (through, &onwards), (through_twin, &twin_onwards));
         }
         self.tighten();
+    }
+
+    /// The least upper bound of `a + b`; [`Entry::INF`] if there is none. O(1).
+    pub fn upper_entry(&self, a: Signed, b: Signed) -> E {
+        self.at(b.index() ^ 1, a.index())
+    }
+
+    /// Removes all constraints of a dimension. O(n).
+    pub fn forget(&mut self, dim: usize) {
+        if self.empty {
+            return;
+        }
+        for i in 0..2 * self.dims {
+            for signed in [2 * dim, 2 * dim + 1] {
+                self.entries[position(i, signed)] = E::INF;
+                self.entries[position(signed, i)] = E::INF;
+            }
+        }
+        for signed in [2 * dim, 2 * dim + 1] {
+            self.entries[position(signed, signed)] = E::ZERO;
+        }
+    }
+
+    /// `x := -x`. O(n).
+    pub fn negate(&mut self, dim: usize) {
+        let (plus, minus) = (2 * dim, 2 * dim + 1);
+        for i in (0..2 * self.dims).filter(|i| i / 2 != dim) {
+            self.entries.swap(position(i, plus), position(i, minus));
+        }
+        self.entries.swap(position(plus, minus), position(minus, plus));
+    }
+
+    /// The smallest octagon around both. O(n²).
+    pub fn join(&self, other: &Self) -> Self {
+        if self.empty {
+            return other.clone();
+        }
+        if other.empty {
+            return self.clone();
+        }
+        let entries = self.entries.iter().zip(&other.entries).map(|(a, b)| a.greater(*b)).collect();
+        Self { entries, ..self.clone() }
+    }
+
+    /// The points of both. O(n³).
+    pub fn meet(&self, other: &Self) -> Self {
+        let entries = self.entries.iter().zip(&other.entries).map(|(a, b)| a.lesser(*b)).collect();
+        let mut result = Self { entries, dims: self.dims, empty: self.empty || other.empty };
+        if !result.empty {
+            result.close();
+        }
+        result
+    }
+
+    /// Whether all points are points of the other one; exact if this one is closed. O(n²).
+    pub fn leq(&self, other: &Self) -> bool {
+        self.empty || (!other.empty && self.entries.iter().zip(&other.entries).all(|(a, b)| a <= b))
+    }
+
+    /// Drops the constraints that `other` does not fulfil, or weakens them to a threshold; the thresholds are bounds of
+    /// dimensions and of sums, ascending. The result is not closed: chains
+    /// of widenings are finite only if each goes on from the result of the one before, as it is. O(n² log thresholds).
+    pub fn widen(&self, other: &Self, thresholds: &[E]) -> Self {
+        if self.empty {
+            return other.clone();
+        }
+        if other.empty {
+            return self.clone();
+        }
+        let mut result = self.clone();
+        for i in 0..2 * self.dims {
+            for j in 0..=(i | 1) {
+                let (old, new) = (self.entries[row(i) + j], other.entries[row(i) + j]);
+                if new <= old {
+                    continue;
+                }
+                // Bounds of single dimensions are stored twice as large.
+                let stored = |threshold: E| if i ^ 1 == j { threshold.plus(threshold) } else { threshold };
+                let next = thresholds.partition_point(|&threshold| stored(threshold) < new);
+                result.entries[row(i) + j] = thresholds.get(next).map_or(E::INF, |&threshold| stored(threshold));
+            }
+        }
+        for i in 0..2 * self.dims {
+            result.entries[position(i, i)] = E::ZERO;
+        }
+        result
+    }
+
+    /// Takes over from `other`, which is contained in this one, the bounds that this one lost. O(n³).
+    pub fn narrow(&self, other: &Self) -> Self {
+        if self.empty || other.empty {
+            return other.clone();
+        }
+        let entries =
+            self.entries.iter().zip(&other.entries).map(|(old, new)| if *old == E::INF { *new } else { *old });
+        let mut result = Self { entries: entries.collect(), ..self.clone() };
+        result.close();
+        result
+    }
+
+    /// Adds dimensions without constraints behind the others. O(n²).
+    pub fn add_dims(&mut self, count: usize) {
+        let mut bigger = Self::top(self.dims + count);
+        bigger.entries[..self.entries.len()].copy_from_slice(&self.entries);
+        bigger.empty = self.empty;
+        *self = bigger;
+    }
+
+    /// The octagon over some of the dimensions, in the given order. O(n²).
+    pub fn project(&self, dims: &[usize]) -> Self {
+        let mut result = Self::top(dims.len());
+        result.empty = self.empty;
+        for i in 0..2 * dims.len() {
+            for j in 0..=(i | 1) {
+                let (row, column) = (2 * dims[i / 2] + i % 2, 2 * dims[j / 2] + j % 2);
+                result.entries[position(i, j)] = self.at(row, column);
+            }
+        }
+        result
+    }
+}
+
+/// What is only there for integers; bounds are given as wide numbers, and those that are too great to be entries are dropped.
+impl Octagon<i64> {
+    /// Adds `a + b <= bound`; both may be the same, which bounds twice the dimension. O(n²).
+    pub fn constrain(&mut self, a: Signed, b: Signed, bound: i128) {
+        self.constrain_entry(a, b, clamp(bound));
     }
 
     /// Bounds a dimension from above. O(n²).
@@ -184,30 +320,14 @@ impl Octagon {
 
     /// The least upper bound of `a + b`, if there is one. O(1).
     pub fn upper(&self, a: Signed, b: Signed) -> Option<i64> {
-        let bound = self.at(b.index() ^ 1, a.index());
-        (bound != INF).then_some(bound)
+        let bound = self.upper_entry(a, b);
+        (bound != i64::INF).then_some(bound)
     }
 
     /// The least and greatest value of a dimension. O(1).
     pub fn bounds(&self, dim: usize) -> (Option<i64>, Option<i64>) {
         let (plus, minus) = (Signed::plus(dim), Signed::minus(dim));
         (self.upper(minus, minus).map(|bound| -(bound / 2)), self.upper(plus, plus).map(|bound| bound / 2))
-    }
-
-    /// Removes all constraints of a dimension. O(n).
-    pub fn forget(&mut self, dim: usize) {
-        if self.empty {
-            return;
-        }
-        for i in 0..2 * self.dims {
-            for signed in [2 * dim, 2 * dim + 1] {
-                self.entries[position(i, signed)] = INF;
-                self.entries[position(signed, i)] = INF;
-            }
-        }
-        for signed in [2 * dim, 2 * dim + 1] {
-            self.entries[position(signed, signed)] = 0;
-        }
     }
 
     /// `x := x + c` for some c between the bounds. O(n).
@@ -218,7 +338,7 @@ impl Octagon {
         let (plus, minus) = (2 * dim, 2 * dim + 1);
         // v_j - v_i grows by at most `greatest` for each occurrence of +x in it, by -`least` for each of -x.
         let moved = |bound: i64, change: i128| {
-            if bound == INF { INF } else { clamp(i128::from(bound) + change).unwrap_or(INF) }
+            if bound == i64::INF { bound } else { clamp(i128::from(bound).saturating_add(change)) }
         };
         for i in (0..2 * self.dims).filter(|i| i / 2 != dim) {
             for (row, column, change) in [(i, plus, greatest), (i, minus, -least)] {
@@ -235,15 +355,6 @@ impl Octagon {
         }
     }
 
-    /// `x := -x`. O(n).
-    pub fn negate(&mut self, dim: usize) {
-        let (plus, minus) = (2 * dim, 2 * dim + 1);
-        for i in (0..2 * self.dims).filter(|i| i / 2 != dim) {
-            self.entries.swap(position(i, plus), position(i, minus));
-        }
-        self.entries.swap(position(plus, minus), position(minus, plus));
-    }
-
     /// `x := ±y + c` for some c between the bounds, where y is another dimension. O(n²).
     pub fn copy(&mut self, dim: usize, from: Signed, least: i128, greatest: i128) {
         self.forget(dim);
@@ -252,101 +363,20 @@ impl Octagon {
         self.constrain(Signed::minus(dim), from, -least);
     }
 
-    /// The smallest octagon around both. O(n²).
-    pub fn join(&self, other: &Octagon) -> Octagon {
-        if self.empty {
-            return other.clone();
-        }
-        if other.empty {
-            return self.clone();
-        }
-        let entries = self.entries.iter().zip(&other.entries).map(|(a, b)| *a.max(b)).collect();
-        Octagon { entries, ..self.clone() }
-    }
-
-    /// The points of both. O(n³).
-    pub fn meet(&self, other: &Octagon) -> Octagon {
-        let entries = self.entries.iter().zip(&other.entries).map(|(a, b)| *a.min(b)).collect();
-        let mut result = Octagon { entries, dims: self.dims, empty: self.empty || other.empty };
-        if !result.empty {
-            result.close();
-        }
-        result
-    }
-
-    /// Whether all points are points of the other one; exact if this one is closed. O(n²).
-    pub fn leq(&self, other: &Octagon) -> bool {
-        self.empty || (!other.empty && self.entries.iter().zip(&other.entries).all(|(a, b)| a <= b))
-    }
-
-    /// Drops the constraints that `other` does not fulfil, or weakens them to a threshold. The result is not closed: chains
-    /// of widenings are finite only if each goes on from the result of the one before, as it is. O(n² log thresholds).
-    pub fn widen(&self, other: &Octagon, thresholds: &[i64]) -> Octagon {
-        if self.empty {
-            return other.clone();
-        }
-        if other.empty {
-            return self.clone();
-        }
-        let weaker = |(old, new): (&i64, &i64)| {
-            if new <= old {
-                return *old;
-            }
-            let next = thresholds.partition_point(|threshold| threshold < new);
-            thresholds.get(next).copied().unwrap_or(INF)
-        };
-        let mut entries: Vec<i64> = self.entries.iter().zip(&other.entries).map(weaker).collect();
-        for i in 0..2 * self.dims {
-            entries[position(i, i)] = 0;
-        }
-        Octagon { entries, dims: self.dims, empty: false }
-    }
-
-    /// Takes over from `other`, which is contained in this one, the bounds that this one lost. O(n³).
-    pub fn narrow(&self, other: &Octagon) -> Octagon {
-        if self.empty || other.empty {
-            return other.clone();
-        }
-        let entries = self.entries.iter().zip(&other.entries).map(|(old, new)| if *old == INF { *new } else { *old });
-        let mut result = Octagon { entries: entries.collect(), ..self.clone() };
-        result.close();
-        result
-    }
-
-    /// Adds dimensions without constraints behind the others. O(n²).
-    pub fn add_dims(&mut self, count: usize) {
-        let mut bigger = Octagon::top(self.dims + count);
-        bigger.entries[..self.entries.len()].copy_from_slice(&self.entries);
-        bigger.empty = self.empty;
-        *self = bigger;
-    }
-
-    /// The octagon over some of the dimensions, in the given order. O(n²).
-    pub fn project(&self, dims: &[usize]) -> Octagon {
-        let mut result = Octagon::top(dims.len());
-        result.empty = self.empty;
-        for i in 0..2 * dims.len() {
-            for j in 0..=(i | 1) {
-                let (row, column) = (2 * dims[i / 2] + i % 2, 2 * dims[j / 2] + j % 2);
-                result.entries[position(i, j)] = self.at(row, column);
-            }
-        }
-        result
-    }
-
     /// Whether a point lies in the octagon. O(n²).
     pub fn contains(&self, point: &[i64]) -> bool {
         let value = |i: usize| if i.is_multiple_of(2) { i128::from(point[i / 2]) } else { -i128::from(point[i / 2]) };
         !self.empty
             && (0..2 * self.dims).all(|i| {
-                (0..=(i | 1)).all(|j| self.at(i, j) == INF || value(j) - value(i) <= i128::from(self.at(i, j)))
+                (0..=(i | 1)).all(|j| self.at(i, j) == i64::INF || value(j) - value(i) <= i128::from(self.at(i, j)))
             })
     }
 }
 
-/// A bound as an entry: none if it is too great to be one; the least entry if it is too small.
-fn clamp(bound: i128) -> Option<i64> {
-    if bound >= i128::from(INF) { None } else { Some(bound.max(i128::from(i64::MIN)) as i64) }
+/// A bound as an entry.
+fn clamp(bound: i128) -> i64 {
+    let least = i128::from(-LIMIT);
+    if bound >= i128::from(LIMIT) { i64::INF } else { bound.max(least) as i64 }
 }
 
 #[cfg(test)]

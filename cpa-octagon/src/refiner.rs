@@ -7,6 +7,7 @@
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::time::Duration;
 
 use cfa::liveness::accesses;
 use cfa::{Op, VarId};
@@ -20,12 +21,13 @@ use crate::transfer::{Tracked, Transfer};
 pub struct OctagonRefiner {
     transfer: Rc<Transfer>,
     handle: Handle<OctagonCpa>,
+    time: Option<Duration>,
 }
 
 impl OctagonRefiner {
-    /// A refiner for the component with the given handle.
-    pub fn new(transfer: Rc<Transfer>, handle: Handle<OctagonCpa>) -> Self {
-        Self { transfer, handle }
+    /// A refiner for the component with the given handle. It spends at most `time` on a path.
+    pub fn new(transfer: Rc<Transfer>, handle: Handle<OctagonCpa>, time: Option<Duration>) -> Self {
+        Self { transfer, handle, time }
     }
 
     /// The precision of the target with more variables.
@@ -98,7 +100,16 @@ impl Refiner for OctagonRefiner {
 
     fn refine(&mut self, cx: &mut Cx, arg: &Arg, target: ArgId) -> Result<Refinement, Stop> {
         let path = arg.path_to(target);
-        let Some(end) = self.refuted(cx, &path.steps, &None)? else { return Ok(Refinement::NotMine) };
+        let limited = self.time.map(|time| cx.share(time));
+        let end = match self.refuted(limited.as_ref().unwrap_or(cx), &path.steps, &None) {
+            Ok(Some(end)) => end,
+            Ok(None) => return Ok(Refinement::NotMine),
+            Err(stop) => {
+                // Only the time for this path may be over.
+                cx.check()?;
+                return if stop == Stop::Timeout { Ok(Refinement::NotMine) } else { Err(stop) };
+            }
+        };
         let vars = self.relevant(&path.steps[..=end]);
         let Some(known) = arg.precision(target).get(self.handle) else { return Ok(Refinement::NotMine) };
         if vars.is_subset(known) {

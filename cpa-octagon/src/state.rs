@@ -58,6 +58,11 @@ impl OctagonState {
         self.vars.binary_search(&var).ok()
     }
 
+    /// The least and greatest value of a dimension, as far as they are known.
+    pub fn bounds(&self, dim: usize) -> (Option<i64>, Option<i64>) {
+        self.octagon.bounds(dim)
+    }
+
     /// What the state says beyond the types of the variables, as expressions; sums and differences only where they fit into
     /// 64 bits.
     pub fn facts(&self, program: &Program, exprs: &mut Exprs) -> Vec<ExprId> {

@@ -41,6 +41,39 @@ impl Transfer {
         &self.program
     }
 
+    /// Where widening may stop: at the constants of conditions and beside them, if they are few. Ascending.
+    pub fn thresholds(&self) -> Vec<i64> {
+        const MOST: usize = 60;
+        let exprs = &self.program.exprs;
+        let mut constants = BTreeSet::new();
+        let mut open: Vec<ExprId> = Vec::new();
+        for edge in &self.program.edges {
+            if let Op::Assume { cond, truth: true } = edge.op {
+                open.push(cond);
+            }
+        }
+        while let Some(id) = open.pop() {
+            match exprs.get(id).kind {
+                ExprKind::Cmp(_, left, right) => {
+                    constants.extend([left, right].into_iter().filter_map(|side| exprs.as_const(side)));
+                }
+                ExprKind::And(left, right) | ExprKind::Or(left, right) => open.extend([left, right]),
+                ExprKind::Not(arg) | ExprKind::Cast(arg) => open.push(arg),
+                _ => {}
+            }
+        }
+        // Small ones bound more loops than large ones.
+        let mut constants: Vec<i128> = constants.into_iter().filter(|value| value.abs() < 1 << 40).collect();
+        constants.sort_unstable_by_key(|value| value.abs());
+        constants.truncate(MOST);
+        // Lower bounds have the other sign.
+        let beside = constants.iter().flat_map(|value| [value - 1, *value, value + 1]);
+        let mut thresholds: Vec<i64> = beside.flat_map(|value| [value as i64, -value as i64]).collect();
+        thresholds.sort_unstable();
+        thresholds.dedup();
+        thresholds
+    }
+
     /// The local variables that nobody reads behind a call.
     pub(crate) fn dead_behind(&self, call: EdgeId) -> &[VarId] {
         self.dying.behind(call)

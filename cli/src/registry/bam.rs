@@ -153,7 +153,8 @@ impl Builder<'_> {
             OctagonMerge::Widening => cpa_octagon::MergeKind::Widening,
         };
         let options = OctagonOptions { merge, only_at_loop_heads: config.octagon_heads, refineable };
-        let octagon = self.composite.add(OctagonCpa::new(Rc::clone(&transfer), options));
+        let thresholds = if config.octagon_thresholds { transfer.thresholds() } else { Vec::new() };
+        let octagon = self.composite.add(OctagonCpa::new(Rc::clone(&transfer), options).with_thresholds(thresholds));
         let mut reducers = self.reducers();
         reducers.add(octagon, OctagonReducer::new(Rc::clone(&transfer), Rc::clone(&self.blocks)));
         let mut chain = Chain::new();
@@ -161,7 +162,11 @@ impl Builder<'_> {
             let machine = Rc::new(Machine::new(Arc::clone(&self.program)));
             let tracker = OctagonTracker { handle: octagon, machine: Rc::clone(&machine) };
             let refiner = ValueRefiner::new(machine, Box::new(tracker), Preference::Best);
-            chain = chain.then(Box::new(refiner)).then(Box::new(OctagonRefiner::new(transfer, octagon)));
+            chain = chain.then(Box::new(refiner)).then(Box::new(OctagonRefiner::new(
+                transfer,
+                octagon,
+                self.config.octagon_time,
+            )));
         }
         let chain = chain.then(Box::new(PathCheck::new(self.program, self.manager)));
         let remerge = if config.octagon_merge == OctagonMerge::Sep { Remerge::Prune } else { Remerge::Keep };

@@ -22,6 +22,7 @@ use cpa_value::{
 use smt::itp::Portfolio;
 
 use super::cegar::{explored, interpolation, predicate_cpa, refiner_options, waitlist};
+use super::check::PathProgramCheck;
 use super::{Analysis, Strategies, evidence, manager};
 use crate::options::{
     Algorithm, Config, Domains, InitialPrecision, MergeType, OctagonMerge, PrecisionSharing, PrefixPreference,
@@ -70,7 +71,7 @@ impl DataAnalysis {
         };
 
         if config.domains == Domains::Octagon {
-            return Ok(Self::octagons(composite, program, manager, config, notes, chained));
+            return Self::octagons(composite, program, manager, config, notes, chained);
         }
         let machine = Rc::new(Machine::new(Arc::clone(&program)));
         let merge = match config.value_merge {
@@ -102,7 +103,7 @@ impl DataAnalysis {
             let refiner = PredicateRefiner::new(Arc::clone(&program), manager, predicate, portfolio, options);
             chain = chain.then(Box::new(refiner));
         } else {
-            chain = chain.then(Box::new(PathCheck::new(Arc::clone(&program), manager)));
+            chain = checks(chain, &program, manager, config)?;
         }
         let remerge = if config.value_merge == MergeType::Sep { Remerge::Prune } else { Remerge::Keep };
         let exploration = Exploration::new(waitlist(config), remerge);
@@ -120,7 +121,7 @@ impl DataAnalysis {
         config: &Config,
         notes: Vec<String>,
         chained: impl FnOnce(&Composite, Chain) -> Box<dyn Refiner>,
-    ) -> Self {
+    ) -> Result<Self, String> {
         let transfer = Rc::new(Transfer::new(Arc::clone(&program)));
         let refineable = config.octagon_precision == InitialPrecision::Empty;
         let merge = match config.octagon_merge {
@@ -129,7 +130,8 @@ impl DataAnalysis {
             OctagonMerge::Widening => cpa_octagon::MergeKind::Widening,
         };
         let options = OctagonOptions { merge, only_at_loop_heads: config.octagon_heads, refineable };
-        let octagon = composite.add(OctagonCpa::new(Rc::clone(&transfer), options));
+        let thresholds = if config.octagon_thresholds { transfer.thresholds() } else { Vec::new() };
+        let octagon = composite.add(OctagonCpa::new(Rc::clone(&transfer), options).with_thresholds(thresholds));
         let mut chain = Chain::new();
         let mut statistics = None;
         if refineable {
@@ -137,16 +139,31 @@ impl DataAnalysis {
             let tracker = OctagonTracker { handle: octagon, machine: Rc::clone(&machine) };
             let refiner = ValueRefiner::new(machine, Box::new(tracker), Preference::Best);
             statistics = Some(refiner.statistics());
-            chain = chain.then(Box::new(refiner)).then(Box::new(OctagonRefiner::new(transfer, octagon)));
+            let octagons = OctagonRefiner::new(transfer, octagon, config.octagon_time);
+            chain = chain.then(Box::new(refiner)).then(Box::new(octagons));
         }
-        let chain = chain.then(Box::new(PathCheck::new(Arc::clone(&program), manager)));
+        let chain = checks(chain, &program, manager, config)?;
         let remerge = if config.octagon_merge == OctagonMerge::Sep { Remerge::Prune } else { Remerge::Keep };
         let exploration = Exploration::new(waitlist(config), remerge);
         let chained = chained(&composite, chain);
         let cegar = Cegar::new(composite, exploration, chained);
         let octagon = Some(octagon);
-        Self { cegar, refiner: statistics, program, value: None, predicate: None, octagon, notes }
+        Ok(Self { cegar, refiner: statistics, program, value: None, predicate: None, octagon, notes })
     }
+}
+
+/// The refiners that decide about what the others left: another configuration, if there is one, and the exact check.
+fn checks(
+    chain: Chain,
+    program: &Arc<Program>,
+    manager: Rc<RefCell<Manager>>,
+    config: &Config,
+) -> Result<Chain, String> {
+    let chain = match PathProgramCheck::of(program, config)? {
+        Some(check) => chain.then(Box::new(check)),
+        None => chain,
+    };
+    Ok(chain.then(Box::new(PathCheck::new(Arc::clone(program), manager))))
 }
 
 /// Tracks in octagons what a refutation by explicit values needs. Memory cells are left out: octagons have none.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tests of the octagon analysis: concrete runs are contained, and what each merge operator proves.
 
+mod table;
+
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;

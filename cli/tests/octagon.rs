@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The configurations of the octagon thesis (document 001): what merging loses, the check of counterexamples by another
+//! configuration, the restart.
+
+use std::sync::Arc;
+
+use cfa::{Options, Program, Property, Source};
+use cli::options::Config;
+use cli::presets::apply_preset;
+use cli::registry::analysis;
+use cpa_core::{Cx, Verdict};
+
+const HEADER: &str = "extern int __VERIFIER_nondet_int(void); extern float __VERIFIER_nondet_float(void);
+    extern void abort(void); void reach_error(void) { abort(); }\n";
+
+fn program(body: &str) -> Arc<Program> {
+    let source = Source { name: "example.c".into(), text: format!("{HEADER}{body}") };
+    Arc::new(cfa::load(&[source], &Options { entry: "main".into(), ..Options::default() }).unwrap())
+}
+
+/// The verdict of a preset, in words.
+fn verdict(body: &str, preset: &str, options: &[(&str, &str)]) -> String {
+    let program = program(body);
+    let targets = program.targets(&Property::default_errors());
+    let mut config = Config::default();
+    apply_preset(&mut config, preset).unwrap();
+    for (key, value) in options {
+        config.set(key, value).unwrap();
+    }
+    let outcome = analysis(program, targets, &config).unwrap().run(&mut Cx::unlimited());
+    match outcome.verdict() {
+        Verdict::True => "TRUE".into(),
+        Verdict::False(_) => "FALSE".into(),
+        Verdict::Unknown(reason) => reason.to_string(),
+    }
+}
+
+/// Two branches that exclude the error only apart.
+const BRANCHES: &str = "int main(void) { int a = __VERIFIER_nondet_int(); int b, c;
+    if (a) { b = 1; c = 5; } else { b = 5; c = 1; } if (b == 3) reach_error(); return 0; }";
+
+#[test]
+fn counterexamples_are_checked_by_another_configuration() {
+    assert_eq!(verdict(BRANCHES, "octagon", &[]), "TRUE");
+    assert!(verdict(BRANCHES, "octagon-join", &[]).contains("refuted again and again"));
+    for preset in ["octagon-join-cex", "octagon-widening-cex"] {
+        let reason = verdict(BRANCHES, preset, &[]);
+        assert!(reason.ends_with("does not exist, says 'octagon'"), "{preset}: {reason}");
+    }
+    // Nothing is merged away from loop heads.
+    assert_eq!(verdict(BRANCHES, "octagon-join-lh", &[]), "TRUE");
+    let real = BRANCHES.replace("b == 3", "b == 5");
+    for preset in ["octagon-join-cex", "octagon-widening-cex", "octagon-widening-lh"] {
+        assert_eq!(verdict(&real, preset, &[]), "FALSE", "{preset}");
+    }
+    // Any preset can check, and those of explicit values can be checked too.
+    let checked = |checker| verdict(BRANCHES, "octagon-join", &[("counterexample.checker.config", checker)]);
+    assert!(checked("predicate").ends_with("says 'predicate'"));
+    assert!(checked("bmc").ends_with("says 'bmc'"));
+    assert!(checked("kinduction").ends_with("says 'kinduction'"));
+    let nothing = verdict(&real, "value", &[("counterexample.checker.config", "octagon")]);
+    assert_eq!(nothing, "FALSE");
+}
+
+#[test]
+fn paths_through_loops_and_calls_are_checked() {
+    let text = |limit: &str| {
+        format!(
+            "int step(int v) {{ if (v > 100) return v; return v + 1; }}
+             int main(void) {{ int i = 0, n = 0; while (i < 5) {{ i = step(i); n = step(n); }} if (n {limit}) reach_error(); return 0; }}"
+        )
+    };
+    for (limit, expected) in [("== 5", "FALSE"), ("!= 5", "TRUE")] {
+        let found = verdict(&text(limit), "octagon-widening-cex", &[]);
+        assert!(found == expected || found.ends_with("says 'octagon'"), "{limit}: {found}");
+        assert_eq!(verdict(&text(limit), "octagon", &[]), expected);
+    }
+}
