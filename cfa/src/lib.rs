@@ -37,6 +37,7 @@ mod scc;
 pub mod sites;
 mod syntax;
 mod text;
+mod tree;
 mod types;
 pub mod verify;
 
@@ -78,7 +79,7 @@ pub fn syntax(source: &Source) -> Result<Vec<String>, LoadError> {
 
 fn read<'a>(text: &'a str, grammar: &grammar::Grammar) -> Result<ast::Ast<'a>, prepass::Refusal> {
     let tree = parse::parse(text, grammar)?;
-    syntax::build(&tree, text, grammar)
+    syntax::build(&tree, text)
 }
 
 /// Reads a program.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From a source text to a tree-sitter tree that contradicts nothing the text declares.
 
-use tree_sitter::{Node, Parser, Tree};
+use tree_sitter::Parser;
 
 use crate::grammar::Grammar;
 use crate::prepass::{self, Refusal};
 use crate::repair;
 use crate::text::Text;
+use crate::tree::Tree;
 
 /// How deep constructs may be nested; a bound for the recursion of the lowering.
 pub(crate) const NESTING_LIMIT: u32 = 1000;
@@ -15,30 +16,35 @@ pub(crate) const NESTING_LIMIT: u32 = 1000;
 const ROUNDS: u32 = 12;
 
 /// A parsed source file.
-pub(crate) struct Parsed {
-    pub(crate) tree: Tree,
+pub(crate) struct Parsed<'g> {
+    pub(crate) tree: Tree<'g>,
     pub(crate) text: Text,
     pub(crate) layout_attributes: Vec<(u32, bool)>,
     pub(crate) packs: Vec<(u32, Option<u64>)>,
     /// What stands in `typeof(..)`: the operands of `sizeof` at the same places.
-    pub(crate) typeofs: Option<Box<Parsed>>,
+    pub(crate) typeofs: Option<Box<Parsed<'g>>>,
 }
 
-pub(crate) fn parse(source: &str, grammar: &Grammar) -> Result<Parsed, Refusal> {
+pub(crate) fn parse<'g>(source: &str, grammar: &'g Grammar) -> Result<Parsed<'g>, Refusal> {
     parse_with(source, &[], grammar, 0)
 }
 
 /// Parses a text with names of types that it does not declare itself. `depth` is that of `typeof` in `typeof`.
-fn parse_with<'s>(source: &'s str, known: &[&'s str], grammar: &Grammar, depth: u32) -> Result<Parsed, Refusal> {
+fn parse_with<'s, 'g>(
+    source: &'s str,
+    known: &[&'s str],
+    grammar: &'g Grammar,
+    depth: u32,
+) -> Result<Parsed<'g>, Refusal> {
     let prepass = prepass::scan(source)?;
     let mut edits = prepass.edits;
     let mut parser = Parser::new();
     parser.set_language(&grammar.language).expect("the grammar fits this tree-sitter");
     for _ in 0..ROUNDS {
         let text = Text::new(&prepass.base, &edits);
-        let tree = parser.parse(&text.bytes, None).expect("no cancellation is set");
+        let tree = Tree::new(&parser.parse(&text.bytes, None).expect("no cancellation is set"), grammar);
         let before = edits.changes();
-        let names = repair::check(tree.root_node(), &text, source, known, grammar, &mut edits)?;
+        let names = repair::check(&tree, &text, source, known, grammar, &mut edits)?;
         if edits.changes() == before {
             let prepass::Prepass { layout_attributes, packs, typeofs, .. } = prepass;
             // Without them the types are unknown, which matters only where a value of such a type is used.
@@ -63,20 +69,4 @@ fn fragments(source: &str, typeofs: &[(usize, usize, usize)]) -> Option<String> 
         text[*close] = b';';
     }
     Some(String::from_utf8(text).expect("whole tokens are copied"))
-}
-
-/// The first place in a tree with errors that tree-sitter could not read.
-pub(crate) fn first_error(root: Node<'_>) -> Node<'_> {
-    let mut node = root;
-    loop {
-        if node.is_missing() {
-            return node;
-        }
-        let mut cursor = node.walk();
-        let next = node.children(&mut cursor).find(|child| child.has_error() || child.is_missing());
-        match next {
-            Some(child) if !(node.is_error() && child.is_error()) || child.end_byte() < node.end_byte() => node = child,
-            _ => return node,
-        }
-    }
 }

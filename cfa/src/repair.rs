@@ -6,12 +6,12 @@
 //! scopes, C11 6.2.1; only those that are types somewhere are followed.
 
 use rustc_hash::FxHashMap;
-use tree_sitter::{Node, TreeCursor};
 
 use crate::grammar::Grammar;
-use crate::parse::{NESTING_LIMIT, first_error};
+use crate::parse::NESTING_LIMIT;
 use crate::prepass::Refusal;
 use crate::text::{Edits, Text, identifier_at};
+use crate::tree::{Node, Tree, Unreadable};
 
 /// Type names that the compiler knows without a declaration.
 pub(crate) const BUILTIN_TYPES: [&str; 14] = [
@@ -93,7 +93,7 @@ pub(crate) type TypeNames<'s> = Vec<&'s str>;
 
 /// Looks for contradictions; `known` are names of types that the text does not declare.
 pub(crate) fn check<'s>(
-    root: Node<'_>,
+    tree: &Tree<'_>,
     text: &Text,
     source: &'s str,
     known: &[&'s str],
@@ -112,15 +112,17 @@ pub(crate) fn check<'s>(
         refusal: None,
     };
     let before = checker.edits.changes();
-    checker.run(root)?;
+    checker.run(tree)?;
     if checker.edits.changes() > before {
         // What else is wrong may be a consequence of what is repaired now.
         return Ok(Vec::new());
     }
     match checker.refusal {
         Some(refusal) => Err(refusal),
-        None if root.has_error() => checker.syntax_error(first_error(root)),
         None => {
+            if let Some(unreadable) = &tree.unreadable {
+                return checker.syntax_error(unreadable);
+            }
             let mut names: Vec<&str> = checker.typedefs.into_keys().collect();
             names.sort_unstable();
             Ok(names)
@@ -155,12 +157,11 @@ struct Checker<'c, 's, 't> {
 }
 
 impl<'s, 't> Checker<'_, 's, 't> {
-    fn run(&mut self, root: Node<'t>) -> Result<(), Refusal> {
-        let mut cursor = root.walk();
-        loop {
-            let node = cursor.node();
+    fn run(&mut self, tree: &'t Tree<'t>) -> Result<(), Refusal> {
+        for node in tree.all() {
+            self.leave_ancestors(|above| !above.contains(node));
             let role = self.roles.get(usize::from(node.kind_id())).copied().unwrap_or(Role::Plain);
-            let nesting = self.nesting(role, &cursor);
+            let nesting = self.nesting(role, node);
             if nesting > NESTING_LIMIT {
                 return self.refuse(
                     node,
@@ -171,22 +172,21 @@ impl<'s, 't> Checker<'_, 's, 't> {
             let mark = self.undo.len();
             if (role != Role::Plain || self.ancestors.len() == 1)
                 && node.is_named()
-                && let Err(refusal) = self.check_node(node, role, &cursor)
+                && let Err(refusal) = self.check_node(node, role)
             {
                 self.refusal.get_or_insert(refusal);
             }
-            if cursor.goto_first_child() {
-                self.ancestors.push(Ancestor { node, role, nesting, mark });
-                continue;
-            }
-            while !cursor.goto_next_sibling() {
-                if !cursor.goto_parent() {
-                    return Ok(());
-                }
-                let left = self.ancestors.pop().expect("there is a parent");
-                if left.role.is_scope() && !(left.role == Role::Parameters && self.is_of_definition()) {
-                    self.leave(left.mark);
-                }
+            self.ancestors.push(Ancestor { node, role, nesting, mark });
+        }
+        self.leave_ancestors(|_| true);
+        Ok(())
+    }
+
+    /// Leaves the innermost nodes that are as wanted.
+    fn leave_ancestors(&mut self, wanted: impl Fn(Node<'t>) -> bool) {
+        while let Some(above) = self.ancestors.pop_if(|above| wanted(above.node)) {
+            if above.role.is_scope() && !(above.role == Role::Parameters && self.is_of_definition()) {
+                self.leave(above.mark);
             }
         }
     }
@@ -207,7 +207,7 @@ impl<'s, 't> Checker<'_, 's, 't> {
         let mut above = self.ancestors.iter().rev();
         let direct = above.next().is_some_and(|declarator| {
             declarator.role == Role::FunctionDeclarator
-                && declarator.node.child_by_field_name("declarator").is_some_and(|d| d.kind() == "identifier")
+                && declarator.node.child_by_field("declarator").is_some_and(|d| d.kind() == "identifier")
         });
         direct
             && above.find(|above| !above.node.kind().ends_with("_declarator")).is_some_and(|a| a.role == Role::Function)
@@ -219,11 +219,11 @@ impl<'s, 't> Checker<'_, 's, 't> {
     }
 
     /// Depth of a node without what the lowering handles iteratively: else-if chains, left operands, comma chains.
-    fn nesting(&self, role: Role, cursor: &TreeCursor<'t>) -> u32 {
+    fn nesting(&self, role: Role, node: Node<'t>) -> u32 {
         let Some(parent) = self.ancestors.last() else { return 0 };
         let flat = match (parent.role, role) {
             (Role::If, Role::Else) | (Role::Else, Role::If) | (Role::Comma, Role::Comma) => true,
-            (Role::Binary, Role::Binary) => cursor.field_name() == Some("left"),
+            (Role::Binary, Role::Binary) => node.is_in_field("left"),
             _ => false,
         };
         if flat { parent.nesting } else { parent.nesting + 1 }
@@ -247,8 +247,7 @@ impl<'s, 't> Checker<'_, 's, 't> {
 
     /// Where the parenthesis of a cast closes.
     fn closing(&self, cast: Node<'_>) -> u32 {
-        let mut cursor = cast.walk();
-        let close = cast.children(&mut cursor).find(|child| child.kind() == ")");
+        let close = cast.children().find(|child| child.kind() == ")");
         self.start(close.expect("casts have a closing parenthesis"))
     }
 
@@ -264,16 +263,17 @@ impl<'s, 't> Checker<'_, 's, 't> {
         Err((self.start(node), construct, advice.to_owned()))
     }
 
-    fn syntax_error<T>(&self, node: Node<'_>) -> Result<T, Refusal> {
-        let advice = "the text must be complete, preprocessed C";
-        if node.is_missing() {
-            let kind = node.kind();
-            return self.refuse(node, format!("syntax error, '{kind}' is missing"), advice);
-        }
-        let bytes = &self.text.bytes[node.byte_range()];
-        let near: String = String::from_utf8_lossy(bytes).split_whitespace().take(6).collect::<Vec<_>>().join(" ");
-        let near: String = near.chars().take(40).collect();
-        self.refuse(node, format!("syntax error near '{near}'"), advice)
+    fn syntax_error<T>(&self, unreadable: &Unreadable) -> Result<T, Refusal> {
+        let construct = match &unreadable.missing {
+            Some(kind) => format!("syntax error, '{kind}' is missing"),
+            None => {
+                let text = String::from_utf8_lossy(&self.text.bytes[unreadable.start..unreadable.end]);
+                let near: String = text.split_whitespace().take(6).collect::<Vec<_>>().join(" ");
+                let near: String = near.chars().take(40).collect();
+                format!("syntax error near '{near}'")
+            }
+        };
+        Err((self.text.original(unreadable.start), construct, "the text must be complete, preprocessed C".into()))
     }
 
     /// Replaces a range; an edit that is there already, or was taken back, did not help, so the place is refused.
@@ -285,10 +285,10 @@ impl<'s, 't> Checker<'_, 's, 't> {
         self.refuse(node, format!("an ambiguous use of '{name}'"), "write it with fewer or more parentheses")
     }
 
-    fn check_node(&mut self, node: Node<'t>, role: Role, cursor: &TreeCursor<'t>) -> Result<(), Refusal> {
+    fn check_node(&mut self, node: Node<'t>, role: Role) -> Result<(), Refusal> {
         match role {
             Role::Typedef => self.collect_typedefs(node),
-            Role::Identifier if self.is_typedef(node) => return self.typedef_as_identifier(node, cursor),
+            Role::Identifier if self.is_typedef(node) => return self.typedef_as_identifier(node),
             Role::TypeName => return self.type_name(node),
             Role::Primitive => self.type_in_parentheses(node),
             Role::Sizeof => return self.cast_below_sizeof(node),
@@ -297,11 +297,8 @@ impl<'s, 't> Checker<'_, 's, 't> {
                 return self.refuse(node, format!("'{name}(..)' in place of a type"), "preprocess the program first");
             }
             Role::FunctionDeclarator => {
-                let mut cursor = node.walk();
-                if let Some(extra) = node
-                    .named_children(&mut cursor)
-                    .skip(2)
-                    .find(|c| matches!(c.kind(), "identifier" | "call_expression"))
+                if let Some(extra) =
+                    node.named_children().skip(2).find(|c| matches!(c.kind(), "identifier" | "call_expression"))
                 {
                     let name = self.name(extra).to_owned();
                     return self.refuse(
@@ -315,7 +312,7 @@ impl<'s, 't> Checker<'_, 's, 't> {
                 return self.refuse(node, "a nested function".into(), "move it to the file scope");
             }
             Role::ExpressionStatement if self.ancestors.len() == 1 => {
-                let harmless = node.named_child(0).is_none_or(|child| match child.kind() {
+                let harmless = node.first_named_child().is_none_or(|child| match child.kind() {
                     "sizeof_expression" => self.fragments,
                     "call_expression" => matches!(self.name(child), "_Static_assert" | "static_assert"),
                     _ => false,
@@ -357,8 +354,7 @@ impl<'s, 't> Checker<'_, 's, 't> {
     }
 
     fn collect_typedefs(&mut self, node: Node<'t>) {
-        let mut cursor = node.walk();
-        let declarators: Vec<_> = node.children_by_field_name("declarator", &mut cursor).collect();
+        let declarators: Vec<_> = node.children_by_field("declarator").collect();
         for mut declarator in declarators {
             while let Some(inner) = inner_declarator(declarator) {
                 declarator = inner;
@@ -367,12 +363,12 @@ impl<'s, 't> Checker<'_, 's, 't> {
         }
     }
 
-    fn typedef_as_identifier(&mut self, node: Node<'t>, cursor: &TreeCursor<'t>) -> Result<(), Refusal> {
+    fn typedef_as_identifier(&mut self, node: Node<'t>) -> Result<(), Refusal> {
         let Some(parent) = self.parent() else { return Ok(()) };
         let kind = parent.kind();
         let in_declarator = kind.ends_with("_declarator") || kind.ends_with("declaration");
-        if kind == "enumerator" && cursor.field_name() == Some("name")
-            || in_declarator && (cursor.field_name() == Some("declarator") || kind == "parenthesized_declarator")
+        if kind == "enumerator" && node.is_in_field("name")
+            || in_declarator && (node.is_in_field("declarator") || kind == "parenthesized_declarator")
         {
             // `int f(int (T))` has a parameter of function type, C11 6.7.6.3.
             let is_parameter = kind == "parenthesized_declarator"
@@ -429,7 +425,7 @@ impl<'s, 't> Checker<'_, 's, 't> {
         {
             let is_cast = above.kind() == "cast_expression";
             let product =
-                parent.child_by_field_name("declarator").is_some_and(|d| d.kind() == "abstract_pointer_declarator");
+                parent.child_by_field("declarator").is_some_and(|d| d.kind() == "abstract_pointer_declarator");
             if product && (is_cast || above.kind() == "sizeof_expression") {
                 // `(a * (b))`: an operand of `*` is promoted anyway, so a sign changes nothing.
                 return self.edit(node, start, start, "+");
@@ -447,8 +443,8 @@ impl<'s, 't> Checker<'_, 's, 't> {
             }
         }
         let is_statement = parent.kind() == "declaration"
-            && parent.child_by_field_name("type") == Some(node)
-            && parent.child_by_field_name("declarator").is_some_and(|d| d.kind() == "pointer_declarator")
+            && parent.child_by_field("type") == Some(node)
+            && parent.child_by_field("declarator").is_some_and(|d| d.kind() == "pointer_declarator")
             && self.grandparent().is_some_and(|above| above.kind() != "translation_unit");
         if is_statement && self.errors_allow_statement(parent) {
             // `a * b;` is an expression statement; a sign makes that plain.
@@ -459,17 +455,16 @@ impl<'s, 't> Checker<'_, 's, 't> {
 
     /// Whether all declarators of a would-be declaration `a * b` are plain names, so that it reads as an expression.
     fn errors_allow_statement(&self, declaration: Node<'t>) -> bool {
-        let mut cursor = declaration.walk();
-        declaration.named_children(&mut cursor).count() == 2
+        declaration.named_children().count() == 2
             && declaration
-                .child_by_field_name("declarator")
-                .and_then(|d| d.child_by_field_name("declarator"))
+                .child_by_field("declarator")
+                .and_then(|d| d.child_by_field("declarator"))
                 .is_some_and(|d| d.kind() == "identifier")
     }
 
     /// `sizeof(int)+1` read as `sizeof((int)(+1))`: a cast is never the operand of `sizeof` without parentheses.
     fn cast_below_sizeof(&mut self, node: Node<'t>) -> Result<(), Refusal> {
-        let Some(cast) = node.child_by_field_name("value").filter(|value| value.kind() == "cast_expression") else {
+        let Some(cast) = node.child_by_field("value").filter(|value| value.kind() == "cast_expression") else {
             return Ok(());
         };
         let close = self.closing(cast);
@@ -506,8 +501,7 @@ impl<'s, 't> Checker<'_, 's, 't> {
 /// The declarator that is modified by this one.
 fn inner_declarator(declarator: Node<'_>) -> Option<Node<'_>> {
     if declarator.kind() == "parenthesized_declarator" {
-        let last = declarator.named_child_count().checked_sub(1)?;
-        return declarator.named_child(u32::try_from(last).ok()?);
+        return declarator.named_children().last();
     }
-    declarator.child_by_field_name("declarator")
+    declarator.child_by_field("declarator")
 }

@@ -17,13 +17,13 @@ const LIBRARY: &str = include_str!("execute/library.c");
 
 /// What one side says about a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Says {
+pub(crate) enum Says {
     Error,
     NoError,
 }
 
 pub(crate) fn compare(root: &Path, set: &Path) -> Result<String, String> {
-    let runner = runner(root, true)?;
+    let runner = built(root, &["--package", "cfa", "--example", "run"], "examples/run", true)?;
     let folder = set.parent().unwrap_or(Path::new("."));
     let list = fs::read_to_string(set).map_err(|e| format!("cannot read {}: {e}", set.display()))?;
     let scratch = env::temp_dir().join(format!("xtask-execute-{}", std::process::id()));
@@ -37,7 +37,7 @@ pub(crate) fn compare(root: &Path, set: &Path) -> Result<String, String> {
             undecided += 1;
             continue;
         };
-        match compiled(&scratch, &input, is_64) {
+        match compiled(&scratch, &input, is_64, &["-fno-builtin"]) {
             None => not_compiled += 1,
             Some(gcc) if gcc == machine => agreed += 1,
             Some(gcc) => different.push(format!("{line}: the machine says {machine:?}, gcc says {gcc:?}")),
@@ -52,16 +52,16 @@ pub(crate) fn compare(root: &Path, set: &Path) -> Result<String, String> {
     if different.is_empty() { Ok(summary) } else { Err(format!("{}\n{summary}", different.join("\n"))) }
 }
 
-/// Builds the example that runs programs; its path.
-pub(crate) fn runner(root: &Path, optimised: bool) -> Result<PathBuf, String> {
+/// Builds a program of the workspace; its path, which is `path` in the folder for results.
+pub(crate) fn built(root: &Path, what: &[&str], path: &str, optimised: bool) -> Result<PathBuf, String> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let arguments = ["build", "--quiet", "--package", "cfa", "--example", "run"];
-    let built = Command::new(cargo).args(arguments).args(optimised.then_some("--release")).current_dir(root).status();
-    if !built.is_ok_and(|status| status.success()) {
-        return Err("the example 'run' of cfa cannot be built".into());
+    let mut command = Command::new(cargo);
+    command.args(["build", "--quiet"]).args(what).args(optimised.then_some("--release")).current_dir(root);
+    if !command.status().is_ok_and(|status| status.success()) {
+        return Err(format!("{path} cannot be built"));
     }
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    Ok(target.join(if optimised { "release" } else { "debug" }).join("examples/run"))
+    Ok(target.join(if optimised { "release" } else { "debug" }).join(path))
 }
 
 /// The program of a task and whether it is for a 64-bit machine.
@@ -89,11 +89,11 @@ fn interpreted(runner: &Path, input: &Path, is_64: bool) -> Option<Says> {
 }
 
 /// What the compiled program says, if there is one and it ends in time.
-fn compiled(scratch: &Path, input: &Path, is_64: bool) -> Option<Says> {
+pub(crate) fn compiled(scratch: &Path, input: &Path, is_64: bool, flags: &[&str]) -> Option<Says> {
     let text = fs::read_to_string(input).ok()?;
     fs::write(scratch.join("program.c"), instrumented(&text)).ok()?;
     fs::write(scratch.join("library.c"), LIBRARY).ok()?;
-    let common = ["-O1", "-w", "-fwrapv", "-fno-strict-aliasing", "-std=gnu11", "-fno-builtin", "-o", "program"];
+    let common = ["-O1", "-w", "-fwrapv", "-fno-strict-aliasing", "-std=gnu11", "-o", "program"];
     let of_model: &[&str] = match is_64 {
         true => &["-DHOSTED", "library.c", "program.c", "-lm"],
         false => &[
@@ -109,7 +109,7 @@ fn compiled(scratch: &Path, input: &Path, is_64: bool) -> Option<Says> {
         ],
     };
     let mut gcc = Command::new("gcc");
-    gcc.args(common).args(of_model).current_dir(scratch).stderr(Stdio::null());
+    gcc.args(common).args(flags).args(of_model).current_dir(scratch).stderr(Stdio::null());
     if !gcc.status().ok()?.success() {
         return None;
     }

@@ -1,60 +1,142 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Random programs, run by the concrete machine and by gcc: both must compute the same checksum.
+//! Random programs, run by the concrete machine and by gcc: both must compute the same checksum. The verifier must prove
+//! the assertion that the checksum is this one, and refute that it is another one.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use std::{env, fs};
 
-use crate::execute::{finish, runner};
+use crate::execute::{Says, built, compiled, finish};
 use crate::generate::program;
 
 const LIMIT: Duration = Duration::from_secs(20);
-/// What makes the compiled program print its checksum.
-const SHOW: &str = "int printf(const char *, ...);
-__attribute__((destructor)) static void show(void) { printf(\"%016x\\n\", observed); }
-";
+
+/// What is run.
+struct Tools {
+    machine: PathBuf,
+    verifier: PathBuf,
+    /// Other presets of the verifier, which may give up, but must not be wrong.
+    presets: Vec<String>,
+    scratch: PathBuf,
+}
+
+/// How often which thing happened, and what was wrong.
+#[derive(Default)]
+struct Outcome {
+    agreed: u32,
+    left_out: u32,
+    not_compiled: u32,
+    /// Answers of the other presets, and how often they gave up.
+    answers: [u32; 2],
+    different: Vec<String>,
+}
 
 /// Compares `count` programs, the first of which is made from the number `first`.
-pub(crate) fn compare(root: &Path, count: u64, first: u64) -> Result<String, String> {
-    let runner = runner(root, false)?;
+pub(crate) fn compare(root: &Path, count: u64, first: u64, presets: &[&str]) -> Result<String, String> {
     let scratch = env::temp_dir().join(format!("xtask-fuzz-{}", std::process::id()));
     fs::create_dir_all(&scratch).map_err(|e| format!("cannot make {}: {e}", scratch.display()))?;
-    let (mut agreed, mut left_out, mut broken, mut different) = (0, 0, 0, Vec::new());
+    let machine = built(root, &["--package", "cfa", "--example", "run"], "examples/run", false)?;
+    let verifier = built(root, &["--package", "cli", "--bin", "cpa-verify"], "cpa-verify", false)?;
+    let presets = presets.iter().map(ToString::to_string).collect();
+    let tools = Tools { machine, verifier, presets, scratch };
+    let mut outcome = Outcome::default();
     for seed in first..first + count {
-        let text = program(seed);
-        let write = |name: &str, text: &str| fs::write(scratch.join(name), text).map_err(|e| format!("{name}: {e}"));
-        write("program.c", &text)?;
-        write("compiled.c", &format!("{text}{SHOW}"))?;
-        let flags = ["-O1", "-w", "-fwrapv", "-fno-strict-aliasing", "-o", "compiled", "compiled.c"];
-        let gcc = Command::new("gcc").args(flags).current_dir(&scratch).output().map_err(|e| format!("gcc: {e}"))?;
-        if String::from_utf8_lossy(&gcc.stderr).contains("internal compiler error") {
-            broken += 1;
-            continue;
-        }
-        if !gcc.status.success() {
-            return Err(format!("program {seed} is not accepted by gcc"));
-        }
-        let compiled = finish(Command::new(scratch.join("compiled")).stdout(Stdio::piped()), LIMIT);
-        let mut command = Command::new(&runner);
-        command.args(["--64", "program.c", "1"]).current_dir(&scratch).stdout(Stdio::piped());
-        let interpreted = finish(&mut command, LIMIT);
-        let (Some((_, compiled)), Some((_, interpreted))) = (compiled, interpreted) else {
-            left_out += 1;
-            continue;
-        };
-        let words: Vec<&str> = interpreted.split_whitespace().collect();
-        if words.first() == Some(&"RETURN") && words.last() == Some(&compiled.trim()) {
-            agreed += 1;
-        } else {
-            different.push(format!("program {seed}: gcc {}, machine {}", compiled.trim(), interpreted.trim()));
-            let kept = env::temp_dir().join(format!("fuzz-{seed}.c"));
-            fs::write(&kept, &text).map_err(|e| format!("cannot write {}: {e}", kept.display()))?;
-        }
+        tools.check(seed, &mut outcome)?;
     }
     // The folder is in the system's place for temporary files; if it stays there, nothing is lost.
-    let _ = fs::remove_dir_all(&scratch);
-    let differ = different.len();
-    let summary = format!("fuzz: {agreed} agree, {differ} differ, {left_out} too slow, {broken} crash gcc");
+    let _ = fs::remove_dir_all(&tools.scratch);
+    let Outcome { agreed, left_out, not_compiled, answers, different } = outcome;
+    let mut summary =
+        format!("fuzz: {agreed} agree, {} differ, {left_out} too slow, {not_compiled} not compiled", different.len());
+    if !tools.presets.is_empty() {
+        summary += &format!("; other presets: {} answers, {} without an answer", answers[0], answers[1]);
+    }
     if different.is_empty() { Ok(summary) } else { Err(format!("{}\n{summary}", different.join("\n"))) }
+}
+
+impl Tools {
+    fn check(&self, seed: u64, outcome: &mut Outcome) -> Result<(), String> {
+        let program = program(seed);
+        let file = self.scratch.join("generated.c");
+        let write = |text: &str| fs::write(&file, text).map_err(|e| format!("cannot write {}: {e}", file.display()));
+        write(&program.ending(""))?;
+        let mut command = Command::new(&self.machine);
+        command.args(program.is_64.then_some("--64")).arg(&file).arg("1").stdout(Stdio::piped());
+        let Some((_, said)) = finish(&mut command, LIMIT) else {
+            outcome.left_out += 1;
+            return Ok(());
+        };
+        let mut problem = None;
+        let words: Vec<&str> = said.split_whitespace().collect();
+        let checksum = words.last().and_then(|word| u64::from_str_radix(word, 16).ok());
+        match checksum.filter(|_| words.first() == Some(&"RETURN")) {
+            None => problem = Some(format!("the machine says {}", said.trim())),
+            Some(checksum) => {
+                // Both ask for the checksum, so gcc has to end with an error in one of them only.
+                let wrong = program.ending(&format!("if (observed == {checksum}u) reach_error();"));
+                let right = program.ending(&format!("if (observed != {checksum}u) reach_error();"));
+                write(&right)?;
+                match compiled(&self.scratch, &file, program.is_64, &[]) {
+                    None => {
+                        outcome.not_compiled += 1;
+                        return keep(seed, &right);
+                    }
+                    Some(Says::Error) => problem = Some("gcc has another checksum than the machine".into()),
+                    Some(Says::NoError) => {}
+                }
+                for (text, expected) in [(right, 0), (wrong, 10)] {
+                    write(&text)?;
+                    if self.verify("default", program.is_64, &file) != Some(expected) {
+                        problem = Some(format!("the verifier does not say {expected} (exit code)"));
+                    }
+                    for preset in &self.presets {
+                        match self.verify(preset, program.is_64, &file) {
+                            Some(code @ (0 | 10)) if code != expected => {
+                                problem = Some(format!("'{preset}' has exit code {code} and not {expected}"));
+                            }
+                            Some(0 | 10) => outcome.answers[0] += 1,
+                            _ => outcome.answers[1] += 1,
+                        }
+                    }
+                }
+            }
+        }
+        match problem {
+            None => outcome.agreed += 1,
+            Some(problem) => {
+                outcome.different.push(format!("program {seed}: {problem}"));
+                keep(seed, &program.ending(""))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The exit code of the verifier, which is its verdict.
+    fn verify(&self, preset: &str, is_64: bool, file: &Path) -> Option<i32> {
+        let mut command = Command::new(&self.verifier);
+        let model = if is_64 { "--64" } else { "--32" };
+        command
+            .args(["--preset", preset, "--exit-code-verdict", "--timelimit", "10s", "--cores", "1", model])
+            .arg(file);
+        finish(command.stdout(Stdio::null()), LIMIT)?.0
+    }
+}
+
+/// Keeps a program for who wants to look at it.
+fn keep(seed: u64, text: &str) -> Result<(), String> {
+    let path = env::temp_dir().join(format!("fuzz-{seed}.c"));
+    fs::write(&path, text).map_err(|e| format!("cannot write {}: {e}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    /// Programs that others than `cargo xtask fuzz` begin with.
+    #[test]
+    fn some_programs() {
+        match super::compare(&crate::root(), 200, 1_000_000, &[]) {
+            Ok(summary) => assert!(summary.starts_with("fuzz: "), "{summary}"),
+            Err(problems) => panic!("{problems}"),
+        }
+    }
 }

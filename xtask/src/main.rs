@@ -20,7 +20,8 @@ const USAGE: &str = "usage: cargo xtask tidy           check the rules of docs/A
        cargo xtask docs           write docs/options.md
        cargo xtask docs --check   say whether it is up to date
        cargo xtask execute SET    compare the concrete machine with gcc on the tasks of a set
-       cargo xtask fuzz N [FIRST] the same on N random programs";
+       cargo xtask fuzz N [FIRST [PRESET..]]
+                                  the same on N random programs, whose checksums the verifier must prove";
 
 /// A rule that is broken somewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,8 +49,8 @@ fn main() -> ExitCode {
         ["tidy"] => tidy(&root()),
         ["docs"] => docs::write(&root()),
         ["docs", "--check"] => docs::check(&root()),
-        ["fuzz", count] => fuzz(count, "0"),
-        ["fuzz", count, first] => fuzz(count, first),
+        ["fuzz", count] => fuzz(count, "0", &[]),
+        ["fuzz", count, first, ref presets @ ..] => fuzz(count, first, presets),
         ["execute", set] => execute::compare(&root(), Path::new(set)),
         _ => Err(USAGE.into()),
     };
@@ -65,9 +66,9 @@ fn main() -> ExitCode {
     }
 }
 
-fn fuzz(count: &str, first: &str) -> Result<String, String> {
+fn fuzz(count: &str, first: &str, presets: &[&str]) -> Result<String, String> {
     let number = |text: &str| text.parse::<u64>().map_err(|_| format!("'{text}' is no number\n{USAGE}"));
-    fuzz::compare(&root(), number(count)?, number(first)?)
+    fuzz::compare(&root(), number(count)?, number(first)?, presets)
 }
 
 /// The folder of the workspace: this crate lies in it.

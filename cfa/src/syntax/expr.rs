@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Expressions.
 
-use tree_sitter::Node;
-
 use crate::ast::{Binary, CaseLabel, Expr, ExprRef, Unary};
 use crate::prepass::Refusal;
+use crate::tree::Node;
 
 use super::{Builder, children};
 
 impl<'a> Builder<'a, '_> {
     /// The constant of a case label, or the ends of a range, whose `...` arrives as the outermost `||`.
     pub(super) fn case_label(&mut self, node: Node<'_>) -> Result<CaseLabel, Refusal> {
-        if self.kind(node) == "binary_expression" && self.is_range(self.required(node, "operator")?) {
+        if node.kind() == "binary_expression" && self.is_range(self.required(node, "operator")?) {
             let from = self.expr(self.required(node, "left")?)?;
             return Ok((from, Some(self.expr(self.required(node, "right")?)?)));
         }
@@ -26,7 +25,7 @@ impl<'a> Builder<'a, '_> {
     pub(super) fn binary(&mut self, node: Node<'_>) -> Result<ExprRef, Refusal> {
         let mut spine = vec![node];
         let mut left = self.required(node, "left")?;
-        while self.kind(left) == "binary_expression" {
+        while left.kind() == "binary_expression" {
             spine.push(left);
             left = self.required(left, "left")?;
         }
@@ -34,7 +33,7 @@ impl<'a> Builder<'a, '_> {
         for node in spine.into_iter().rev() {
             let right = self.expr(self.required(node, "right")?)?;
             let operator = self.required(node, "operator")?;
-            let Some(op) = binary_operator(self.kind(operator)) else { return self.refuse(operator, "an operator") };
+            let Some(op) = binary_operator(operator.kind()) else { return self.refuse(operator, "an operator") };
             if op == Binary::Or && self.is_range(operator) {
                 return self.refuse(operator, "a range of cases that is not plain");
             }
@@ -47,7 +46,7 @@ impl<'a> Builder<'a, '_> {
     pub(super) fn comma(&mut self, node: Node<'_>) -> Result<ExprRef, Refusal> {
         let mut parts = Vec::new();
         let mut at = node;
-        while self.kind(at) == "comma_expression" {
+        while at.kind() == "comma_expression" {
             parts.push(self.expr(self.required(at, "left")?)?);
             at = self.required(at, "right")?;
         }
@@ -58,14 +57,14 @@ impl<'a> Builder<'a, '_> {
 
     pub(super) fn expr(&mut self, node: Node<'_>) -> Result<ExprRef, Refusal> {
         let mut node = node;
-        while matches!(self.kind(node), "parenthesized_expression" | "extension_expression") {
-            match node.named_child(0) {
+        while matches!(node.kind(), "parenthesized_expression" | "extension_expression") {
+            match node.first_named_child() {
                 Some(inner) => node = inner,
                 None => return self.refuse(node, "empty parentheses"),
             }
         }
         let range = self.range(node);
-        let expr = match self.kind(node) {
+        let expr = match node.kind() {
             "binary_expression" => return self.binary(node),
             "comma_expression" => return self.comma(node),
             "update_expression" => return self.update(node),
@@ -73,7 +72,7 @@ impl<'a> Builder<'a, '_> {
             "char_literal" => Expr::Char(self.source_of(node)),
             "string_literal" => Expr::Str(self.source_of(node)),
             "concatenated_string" => {
-                if children(node).iter().any(|part| self.kind(*part) == "identifier") {
+                if children(node).iter().any(|part| part.kind() == "identifier") {
                     return self.refuse(node, "a macro in a string");
                 }
                 Expr::Str(self.source_of(node))
@@ -82,7 +81,7 @@ impl<'a> Builder<'a, '_> {
             "unary_expression" | "pointer_expression" => {
                 let arg = self.expr(self.required(node, "argument")?)?;
                 let operator = self.required(node, "operator")?;
-                match unary_operator(self.kind(operator)) {
+                match unary_operator(operator.kind()) {
                     Some(op) => Expr::Unary(op, arg),
                     None => return self.refuse(operator, "an operator"),
                 }
@@ -91,7 +90,7 @@ impl<'a> Builder<'a, '_> {
                 let left = self.expr(self.required(node, "left")?)?;
                 let right = self.expr(self.required(node, "right")?)?;
                 let operator = self.required(node, "operator")?;
-                let text = self.kind(operator);
+                let text = operator.kind();
                 let op = match text.strip_suffix('=') {
                     Some("") => None,
                     Some(op) => match binary_operator(op) {
@@ -104,7 +103,7 @@ impl<'a> Builder<'a, '_> {
             }
             "conditional_expression" => {
                 let cond = self.condition(node)?;
-                let yes = self.field(node, "consequence").map(|yes| self.expr(yes)).transpose()?;
+                let yes = node.child_by_field("consequence").map(|yes| self.expr(yes)).transpose()?;
                 Expr::Cond(cond, yes, self.expr(self.required(node, "alternative")?)?)
             }
             "call_expression" => {
@@ -119,7 +118,7 @@ impl<'a> Builder<'a, '_> {
                 let to = self.type_name(self.required(node, "type")?)?;
                 Expr::Cast(to.into(), self.expr(self.required(node, "value")?)?)
             }
-            "sizeof_expression" => match self.field(node, "type") {
+            "sizeof_expression" => match node.child_by_field("type") {
                 Some(ty) => Expr::SizeofType(self.type_name(ty)?.into()),
                 None => Expr::SizeofValue(self.expr(self.required(node, "value")?)?),
             },
@@ -131,7 +130,7 @@ impl<'a> Builder<'a, '_> {
             "field_expression" => {
                 let object = self.expr(self.required(node, "argument")?)?;
                 let field = self.name(self.required(node, "field")?);
-                Expr::Member { object, field, arrow: self.kind(self.required(node, "operator")?) == "->" }
+                Expr::Member { object, field, arrow: self.required(node, "operator")?.kind() == "->" }
             }
             "compound_statement" => Expr::Block(self.stmts(&children(node))?),
             "compound_literal_expression" => {
@@ -139,8 +138,9 @@ impl<'a> Builder<'a, '_> {
                 Expr::Compound(ty.into(), self.initializer(self.required(node, "value")?)?)
             }
             "gnu_asm_expression" => {
-                let none = |field| self.field(node, field).is_none_or(|operands| operands.named_child_count() == 0);
-                let code = self.field(node, "assembly_code").map_or("", |code| self.source_of(code));
+                let none =
+                    |field| node.child_by_field(field).is_none_or(|operands| operands.first_named_child().is_none());
+                let code = node.child_by_field("assembly_code").map_or("", |code| self.source_of(code));
                 // A barrier for the compiler.
                 let empty = code == "\"\"" && none("output_operands") && none("input_operands");
                 if empty { Expr::Number("0") } else { Expr::Other("inline assembly") }
@@ -165,30 +165,30 @@ impl<'a> Builder<'a, '_> {
         let mut above = Vec::new();
         if !prefix {
             while matches!(
-                self.kind(target),
+                target.kind(),
                 "unary_expression" | "pointer_expression" | "sizeof_expression" | "cast_expression"
             ) {
-                let below = match self.kind(target) {
+                let below = match target.kind() {
                     "unary_expression" | "pointer_expression" => self.required(target, "argument")?,
                     _ => return self.refuse(target, "a postfix operator behind a cast or sizeof"),
                 };
                 above.push(target);
                 target = below;
             }
-            if self.kind(target) == "update_expression" && !above.is_empty() {
+            if target.kind() == "update_expression" && !above.is_empty() {
                 return self.refuse(target, "a postfix operator in an unclear place");
             }
-            if self.kind(target) == "number_literal" {
+            if target.kind() == "number_literal" {
                 return self.refuse(target, "an increment of a constant");
             }
         }
-        let increment = self.kind(operator) == "++";
+        let increment = operator.kind() == "++";
         let range = (self.range(target).0, self.range(node).1);
         let target = self.expr(target)?;
         let mut value = self.push_expr(Expr::Update { increment, prefix, target }, range);
         for outer in above.into_iter().rev() {
             let operator = self.required(outer, "operator")?;
-            let Some(op) = unary_operator(self.kind(operator)) else { return self.refuse(operator, "an operator") };
+            let Some(op) = unary_operator(operator.kind()) else { return self.refuse(operator, "an operator") };
             let range = (self.range(outer).0, range.1);
             value = self.push_expr(Expr::Unary(op, value), range);
         }

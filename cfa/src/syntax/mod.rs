@@ -5,16 +5,14 @@
 mod expr;
 mod types;
 
-use rustc_hash::FxHashMap;
-use tree_sitter::Node;
-
 use crate::ast::{Ast, Decl, Expr, ExprRef, Item, Param, Range, Stmt, StmtRef, Storage, TypeSpec};
-use crate::grammar::Grammar;
 use crate::parse::Parsed;
 use crate::prepass::Refusal;
 use crate::text::{Text, identifier_at};
+use crate::tree::Node;
+use rustc_hash::FxHashMap;
 
-pub(crate) fn build<'a>(parsed: &Parsed, source: &'a str, grammar: &Grammar) -> Result<Ast<'a>, Refusal> {
+pub(crate) fn build<'a>(parsed: &Parsed<'_>, source: &'a str) -> Result<Ast<'a>, Refusal> {
     let (mut ast, mut typeofs) = (Ast::default(), FxHashMap::default());
     let mut fragments = Vec::new();
     let mut next = &parsed.typeofs;
@@ -24,12 +22,11 @@ pub(crate) fn build<'a>(parsed: &Parsed, source: &'a str, grammar: &Grammar) -> 
     }
     // The innermost ones first, which the others contain.
     for fragment in fragments.into_iter().rev() {
-        let mut builder = Builder::new(ast, typeofs, fragment, source, grammar);
+        let mut builder = Builder::new(ast, typeofs, fragment, source);
         let mut found = Vec::new();
-        let root = fragment.tree.root_node();
-        let mut cursor = root.walk();
-        for statement in root.named_children(&mut cursor) {
-            if let Some(operand) = statement.named_child(0) {
+        let root = fragment.tree.root();
+        for statement in root.named_children() {
+            if let Some(operand) = statement.first_named_child() {
                 let spec = builder.typeof_spec(operand).unwrap_or(TypeSpec::Unknown("value of a typeof type"));
                 found.push((builder.range(statement).0, spec));
             }
@@ -37,10 +34,9 @@ pub(crate) fn build<'a>(parsed: &Parsed, source: &'a str, grammar: &Grammar) -> 
         (ast, typeofs) = (builder.ast, builder.typeofs);
         typeofs.extend(found);
     }
-    let mut builder = Builder::new(ast, typeofs, parsed, source, grammar);
-    let root = parsed.tree.root_node();
-    let mut cursor = root.walk();
-    for node in root.named_children(&mut cursor) {
+    let mut builder = Builder::new(ast, typeofs, parsed, source);
+    let root = parsed.tree.root();
+    for node in root.named_children() {
         builder.item(node)?;
     }
     Ok(builder.ast)
@@ -54,34 +50,18 @@ struct Builder<'a, 'p> {
     old_style: Vec<Param<'a>>,
     text: &'p Text,
     source: &'a str,
-    grammar: &'p Grammar,
     layout: &'p [(u32, bool)],
     packs: &'p [(u32, Option<u64>)],
 }
 
 fn children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
-    let mut cursor = node.walk();
-    node.named_children(&mut cursor).collect()
+    node.named_children().collect()
 }
 
 impl<'a, 'p> Builder<'a, 'p> {
-    fn new(
-        ast: Ast<'a>,
-        typeofs: FxHashMap<u32, TypeSpec<'a>>,
-        parsed: &'p Parsed,
-        source: &'a str,
-        grammar: &'p Grammar,
-    ) -> Self {
+    fn new(ast: Ast<'a>, typeofs: FxHashMap<u32, TypeSpec<'a>>, parsed: &'p Parsed<'_>, source: &'a str) -> Self {
         let (layout, packs) = (&parsed.layout_attributes, &parsed.packs);
-        Builder { ast, typeofs, old_style: Vec::new(), text: &parsed.text, source, grammar, layout, packs }
-    }
-
-    fn kind(&self, node: Node<'_>) -> &'p str {
-        self.grammar.kind(node)
-    }
-
-    fn field<'t>(&self, node: Node<'t>, name: &str) -> Option<Node<'t>> {
-        self.grammar.child(node, name)
+        Builder { ast, typeofs, old_style: Vec::new(), text: &parsed.text, source, layout, packs }
     }
 
     fn range(&self, node: Node<'_>) -> Range {
@@ -98,12 +78,12 @@ impl<'a, 'p> Builder<'a, 'p> {
     }
 
     fn refuse<T>(&self, node: Node<'_>, construct: &str) -> Result<T, Refusal> {
-        let construct = format!("{construct} ({})", self.kind(node).replace('_', " "));
+        let construct = format!("{construct} ({})", node.kind().replace('_', " "));
         Err((self.range(node).0, construct, "this front end does not read it; rewrite it".into()))
     }
 
     fn required<'t>(&self, node: Node<'t>, name: &str) -> Result<Node<'t>, Refusal> {
-        match self.field(node, name) {
+        match node.child_by_field(name) {
             Some(child) => Ok(child),
             None => self.refuse(node, &format!("a construct without its {name}")),
         }
@@ -121,7 +101,7 @@ impl<'a, 'p> Builder<'a, 'p> {
 
     fn item(&mut self, node: Node<'_>) -> Result<(), Refusal> {
         let range = self.range(node);
-        match self.kind(node) {
+        match node.kind() {
             "declaration" => {
                 let decl = self.declaration(node)?;
                 self.ast.items.push(Item::Decl(decl));
@@ -158,9 +138,9 @@ impl<'a, 'p> Builder<'a, 'p> {
 
     fn stmt(&mut self, node: Node<'_>) -> Result<StmtRef, Refusal> {
         let range = self.range(node);
-        let stmt = match self.kind(node) {
+        let stmt = match node.kind() {
             "compound_statement" => Stmt::Block(self.stmts(&children(node))?),
-            "expression_statement" => match node.named_child(0) {
+            "expression_statement" => match node.first_named_child() {
                 Some(expr) => Stmt::Expr(self.expr(expr)?),
                 None => Stmt::Empty,
             },
@@ -184,7 +164,7 @@ impl<'a, 'p> Builder<'a, 'p> {
                 Stmt::Switch(value, self.stmt(self.required(node, "body")?)?)
             }
             "case_statement" => {
-                let value = self.field(node, "value");
+                let value = node.child_by_field("value");
                 let skip = usize::from(value.is_some());
                 let label = value.map(|value| self.case_label(value)).transpose()?;
                 Stmt::Case(label, self.stmts(&children(node)[skip..])?)
@@ -200,7 +180,7 @@ impl<'a, 'p> Builder<'a, 'p> {
             "break_statement" => Stmt::Break,
             "continue_statement" => Stmt::Continue,
             "return_statement" => {
-                let value = node.named_child(0).map(|value| self.expr(value)).transpose()?;
+                let value = node.first_named_child().map(|value| self.expr(value)).transpose()?;
                 Stmt::Return(value)
             }
             "attributed_statement" => match children(node).last() {
@@ -218,9 +198,9 @@ impl<'a, 'p> Builder<'a, 'p> {
         loop {
             let cond = self.condition(at)?;
             arms.push((cond, self.stmt(self.required(at, "consequence")?)?));
-            let Some(otherwise) = self.field(at, "alternative") else { return Ok(Stmt::If(arms, None)) };
-            let Some(inner) = otherwise.named_child(0) else { return self.refuse(otherwise, "an empty else") };
-            if self.kind(inner) != "if_statement" {
+            let Some(otherwise) = at.child_by_field("alternative") else { return Ok(Stmt::If(arms, None)) };
+            let Some(inner) = otherwise.first_named_child() else { return self.refuse(otherwise, "an empty else") };
+            if inner.kind() != "if_statement" {
                 return Ok(Stmt::If(arms, Some(self.stmt(inner)?)));
             }
             at = inner;
@@ -228,8 +208,8 @@ impl<'a, 'p> Builder<'a, 'p> {
     }
 
     fn for_statement(&mut self, node: Node<'_>) -> Result<Stmt<'a>, Refusal> {
-        let init = match self.field(node, "initializer") {
-            Some(init) if self.kind(init) == "declaration" => Some(self.stmt(init)?),
+        let init = match node.child_by_field("initializer") {
+            Some(init) if init.kind() == "declaration" => Some(self.stmt(init)?),
             Some(init) => {
                 let expr = self.expr(init)?;
                 let range = self.range(init);
@@ -237,8 +217,8 @@ impl<'a, 'p> Builder<'a, 'p> {
             }
             None => None,
         };
-        let cond = self.field(node, "condition").map(|cond| self.expr(cond)).transpose()?;
-        let step = self.field(node, "update").map(|step| self.expr(step)).transpose()?;
+        let cond = node.child_by_field("condition").map(|cond| self.expr(cond)).transpose()?;
+        let step = node.child_by_field("update").map(|step| self.expr(step)).transpose()?;
         let body = self.stmt(self.required(node, "body")?)?;
         Ok(Stmt::For { init, cond, step, body })
     }

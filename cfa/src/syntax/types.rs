@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Declarations, types, declarators and initialisers.
 
-use tree_sitter::Node;
-
 use crate::ast::{Decl, Declarator, Designator, Expr, ExprRef, Field, InitItem, Param, Storage, TypeName, TypeSpec};
 use crate::prepass::Refusal;
+use crate::tree::Node;
 
 use super::{Builder, children};
 
@@ -13,7 +12,7 @@ impl<'a> Builder<'a, '_> {
     pub(super) fn specifiers(&mut self, node: Node<'_>) -> Result<(Storage, TypeSpec<'a>), Refusal> {
         let mut storage = Storage::None;
         for child in children(node) {
-            match self.kind(child) {
+            match child.kind() {
                 "storage_class_specifier" => match self.name(child) {
                     "static" => storage = Storage::Static,
                     "extern" => storage = Storage::Extern,
@@ -30,9 +29,8 @@ impl<'a> Builder<'a, '_> {
         let first = self.layout.partition_point(|(at, _)| *at < start);
         let inside = self.layout[first..].iter().take_while(|(at, _)| *at < end);
         // `packed` belongs to a structure, which knows it, or to a member.
-        let of_member = self.kind(node) == "field_declaration";
-        let changed =
-            self.kind(node) != "function_definition" && inside.clone().any(|(_, packed)| of_member || !packed);
+        let of_member = node.kind() == "field_declaration";
+        let changed = node.kind() != "function_definition" && inside.clone().any(|(_, packed)| of_member || !packed);
         Ok((storage, if changed { layout_changed(spec) } else { spec }))
     }
 
@@ -51,10 +49,9 @@ impl<'a> Builder<'a, '_> {
     pub(super) fn declaration(&mut self, node: Node<'_>) -> Result<Decl<'a>, Refusal> {
         let (storage, spec) = self.specifiers(node)?;
         let mut items = Vec::new();
-        let mut cursor = node.walk();
-        for declarator in node.children_by_field_name("declarator", &mut cursor) {
+        for declarator in node.children_by_field("declarator") {
             let range = self.range(declarator);
-            match self.kind(declarator) {
+            match declarator.kind() {
                 "init_declarator" => {
                     let value = self.initializer(self.required(declarator, "value")?)?;
                     let inner = self.declarator(self.required(declarator, "declarator")?)?;
@@ -71,7 +68,7 @@ impl<'a> Builder<'a, '_> {
     pub(super) fn old_style_params(&mut self, node: Node<'_>) -> Result<(), Refusal> {
         self.old_style.clear();
         for child in children(node) {
-            if self.kind(child) == "declaration" {
+            if child.kind() == "declaration" {
                 let Decl { spec, items, .. } = self.declaration(child)?;
                 let params = items.into_iter().map(|(declarator, ..)| Param { spec: spec.clone(), declarator });
                 self.old_style.extend(params);
@@ -96,7 +93,7 @@ impl<'a> Builder<'a, '_> {
 
     /// What `typeof` means, whose parentheses arrive as the operand of a `sizeof`.
     pub(super) fn typeof_spec(&mut self, operand: Node<'_>) -> Result<TypeSpec<'a>, Refusal> {
-        match self.field(operand, "type") {
+        match operand.child_by_field("type") {
             Some(ty) => Ok(TypeSpec::TypeofType(self.type_name(ty)?.into())),
             None => Ok(TypeSpec::TypeofValue(self.expr(self.required(operand, "value")?)?)),
         }
@@ -105,15 +102,14 @@ impl<'a> Builder<'a, '_> {
     pub(super) fn typedef(&mut self, node: Node<'_>) -> Result<Decl<'a>, Refusal> {
         let (_, spec) = self.specifiers(node)?;
         let mut items = Vec::new();
-        let mut cursor = node.walk();
-        for declarator in node.children_by_field_name("declarator", &mut cursor) {
+        for declarator in node.children_by_field("declarator") {
             items.push((self.declarator(declarator)?, None, self.range(declarator)));
         }
         Ok(Decl { storage: Storage::Typedef, spec, items })
     }
 
     pub(super) fn type_spec(&mut self, node: Node<'_>) -> Result<TypeSpec<'a>, Refusal> {
-        Ok(match self.kind(node) {
+        Ok(match node.kind() {
             "primitive_type" | "type_identifier" => {
                 let range = self.range(node);
                 let name = self.name(node);
@@ -129,10 +125,9 @@ impl<'a> Builder<'a, '_> {
                 if is_keyword { TypeSpec::Words(vec![name]) } else { TypeSpec::Name(name) }
             }
             "sized_type_specifier" => {
-                let mut cursor = node.walk();
                 let mut words = Vec::new();
-                for child in node.children(&mut cursor) {
-                    match self.kind(child) {
+                for child in node.children() {
+                    match child.kind() {
                         "type_qualifier" => {}
                         "primitive_type" if self.range(child).0 == self.range(child).1 => words.push("int"),
                         "primitive_type" => words.push(self.name(child)),
@@ -146,9 +141,9 @@ impl<'a> Builder<'a, '_> {
                 TypeSpec::Words(words)
             }
             "struct_specifier" | "union_specifier" => {
-                let tag = self.field(node, "name").map(|name| self.name(name));
-                let union = self.kind(node) == "union_specifier";
-                let Some(body) = self.field(node, "body") else {
+                let tag = node.child_by_field("name").map(|name| self.name(name));
+                let union = node.kind() == "union_specifier";
+                let Some(body) = node.child_by_field("body") else {
                     return Ok(TypeSpec::Record { union, tag, fields: None, pack: None });
                 };
                 let fields = self.fields(body)?;
@@ -163,16 +158,16 @@ impl<'a> Builder<'a, '_> {
                 if known { spec } else { layout_changed(spec) }
             }
             "enum_specifier" => {
-                let tag = self.field(node, "name").map(|name| self.name(name));
-                if self.field(node, "underlying_type").is_some() {
+                let tag = node.child_by_field("name").map(|name| self.name(name));
+                if node.child_by_field("underlying_type").is_some() {
                     return self.refuse(node, "an enumeration with an underlying type");
                 }
                 let mut items = None;
-                if let Some(body) = self.field(node, "body") {
+                if let Some(body) = node.child_by_field("body") {
                     let mut found = Vec::new();
                     for item in children(body) {
                         let name = self.name(self.required(item, "name")?);
-                        let value = self.field(item, "value").map(|value| self.expr(value)).transpose()?;
+                        let value = item.child_by_field("value").map(|value| self.expr(value)).transpose()?;
                         found.push((name, value));
                     }
                     items = Some(found);
@@ -186,18 +181,17 @@ impl<'a> Builder<'a, '_> {
     fn fields(&mut self, body: Node<'_>) -> Result<Vec<Field<'a>>, Refusal> {
         let mut fields = Vec::new();
         for node in children(body) {
-            if self.kind(node) != "field_declaration" {
+            if node.kind() != "field_declaration" {
                 return self.refuse(node, "an unexpected member");
             }
             let (_, spec) = self.specifiers(node)?;
             let mut declarators = Vec::new();
-            let mut cursor = node.walk();
-            let declared: Vec<Node<'_>> = node.children_by_field_name("declarator", &mut cursor).collect();
+            let declared: Vec<Node<'_>> = node.children_by_field("declarator").collect();
             for child in children(node) {
                 if declared.contains(&child) {
                     declarators.push((self.declarator(child)?, None));
-                } else if self.kind(child) == "bitfield_clause" {
-                    let width = match child.named_child(0) {
+                } else if child.kind() == "bitfield_clause" {
+                    let width = match child.first_named_child() {
                         Some(width) => self.expr(width)?,
                         None => return self.refuse(child, "a bit-field without a width"),
                     };
@@ -213,11 +207,11 @@ impl<'a> Builder<'a, '_> {
     }
 
     pub(super) fn declarator(&mut self, node: Node<'_>) -> Result<Declarator<'a>, Refusal> {
-        let inner = |builder: &mut Self| match builder.field(node, "declarator") {
+        let inner = |builder: &mut Self| match node.child_by_field("declarator") {
             Some(inner) => builder.declarator(inner).map(Box::new),
             None => Ok(Box::new(Declarator::Abstract)),
         };
-        Ok(match self.kind(node) {
+        Ok(match node.kind() {
             "identifier" | "type_identifier" | "field_identifier" | "primitive_type" => match self.range(node) {
                 // The name of an unnamed bit-field.
                 (start, end) if start == end => Declarator::Abstract,
@@ -225,7 +219,7 @@ impl<'a> Builder<'a, '_> {
             },
             "pointer_declarator" | "abstract_pointer_declarator" => Declarator::Pointer(inner(self)?),
             "array_declarator" | "abstract_array_declarator" => {
-                let size = self.field(node, "size").filter(|size| size.is_named());
+                let size = node.child_by_field("size").filter(|size| size.is_named());
                 let size = size.map(|size| self.expr(size)).transpose()?;
                 Declarator::Array(inner(self)?, size)
             }
@@ -233,11 +227,11 @@ impl<'a> Builder<'a, '_> {
                 let mut params = Vec::new();
                 let mut variadic = false;
                 for param in children(self.required(node, "parameters")?) {
-                    match self.kind(param) {
+                    match param.kind() {
                         "variadic_parameter" => variadic = true,
                         "parameter_declaration" => {
                             let (_, spec) = self.specifiers(param)?;
-                            let declarator = match self.field(param, "declarator") {
+                            let declarator = match param.child_by_field("declarator") {
                                 Some(declarator) => self.declarator(declarator)?,
                                 None => Declarator::Abstract,
                             };
@@ -259,7 +253,7 @@ impl<'a> Builder<'a, '_> {
 
     pub(super) fn type_name(&mut self, node: Node<'_>) -> Result<TypeName<'a>, Refusal> {
         let spec = self.type_spec(self.required(node, "type")?)?;
-        let declarator = match self.field(node, "declarator") {
+        let declarator = match node.child_by_field("declarator") {
             Some(declarator) => self.declarator(declarator)?,
             None => Declarator::Abstract,
         };
@@ -267,15 +261,14 @@ impl<'a> Builder<'a, '_> {
     }
 
     pub(super) fn initializer(&mut self, node: Node<'_>) -> Result<ExprRef, Refusal> {
-        if self.kind(node) != "initializer_list" {
+        if node.kind() != "initializer_list" {
             return self.expr(node);
         }
         let mut items = Vec::new();
         for child in children(node) {
-            if self.kind(child) == "initializer_pair" {
+            if child.kind() == "initializer_pair" {
                 let mut path = Vec::new();
-                let mut cursor = child.walk();
-                let designators: Vec<Node<'_>> = child.children_by_field_name("designator", &mut cursor).collect();
+                let designators: Vec<Node<'_>> = child.children_by_field("designator").collect();
                 for designator in designators {
                     path.push(self.designator(designator)?);
                 }
@@ -290,7 +283,7 @@ impl<'a> Builder<'a, '_> {
     }
 
     fn designator(&mut self, node: Node<'_>) -> Result<Designator<'a>, Refusal> {
-        Ok(match (self.kind(node), node.named_child(0)) {
+        Ok(match (node.kind(), node.first_named_child()) {
             ("field_designator", Some(name)) => Designator::Field(self.name(name)),
             ("subscript_designator", Some(index)) => Designator::Index(self.expr(index)?, None),
             ("subscript_range_designator", _) => {
@@ -305,7 +298,7 @@ impl<'a> Builder<'a, '_> {
 
     /// The path of an `offsetof`, which arrives as a member, in source order.
     pub(super) fn offset_path(&mut self, node: Node<'_>, path: &mut Vec<Designator<'a>>) -> Result<(), Refusal> {
-        match self.kind(node) {
+        match node.kind() {
             "field_identifier" | "identifier" => path.push(Designator::Field(self.name(node))),
             "field_expression" => {
                 self.offset_path(self.required(node, "argument")?, path)?;

@@ -84,8 +84,8 @@ impl Writer<'_> {
                 TypeSpecifier::Enum(ty) => self.enumeration(&ty.node),
                 TypeSpecifier::TypedefName(name) => name.node.name.clone(),
                 TypeSpecifier::TypeOf(ty) => match &ty.node {
-                    TypeOf::Expression(expr) => format!("typeof({})", self.expr(expr)),
-                    TypeOf::Type(name) => format!("typeof({})", self.type_name(&name.node)),
+                    TypeOf::Expression(expr) => format!("Typeof({})", self.expr(expr)),
+                    TypeOf::Type(name) => self.type_name(&name.node),
                 },
                 TypeSpecifier::Atomic(name) => format!("typeof({})", self.type_name(&name.node)),
                 TypeSpecifier::Complex => "?".into(),
