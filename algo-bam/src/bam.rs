@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use algo_cegar::replay;
-use cfa::{Blocks, NodeId, Program};
+use cfa::{Blocks, Program};
 use cpa_core::{
     Assurance, Composite, Counterexample, Cx, Outcome, Progress, Reason, Reducers, Refinement, Refiner, Remerge, Step,
     Stop, Target, Verdict, Waitlist,
@@ -178,7 +178,10 @@ impl Bam {
                 return self.feasible(flat.arg.target(flat.target).cloned(), &cex).map(Some);
             }
             Refinement::NotMine => {
-                return Err(Stop::GaveUp(format!("no refiner can tell whether {} is reached", self.place(node))));
+                return Err(Stop::GaveUp(format!(
+                    "no refiner can tell whether {} is reached",
+                    self.program.place(node)
+                )));
             }
             Refinement::Strengthened { .. } => {
                 return Err(Stop::GaveUp("blocks cannot be refined by strengthening states in place".to_owned()));
@@ -205,7 +208,8 @@ impl Bam {
         if self.stuck.insert(steps) {
             return Ok(None);
         }
-        let detail = format!("the path to {} is refuted again and again without a new precision", self.place(node));
+        let detail =
+            format!("the path to {} is refuted again and again without a new precision", self.program.place(node));
         Ok(Some(Verdict::Unknown(Reason::Imprecise(detail))))
     }
 
@@ -227,15 +231,6 @@ impl Bam {
                 Err(disbelief) => Verdict::Unknown(Reason::Unconfirmed(disbelief.to_string())),
             }),
             None => Err(Stop::Internal("the end of a path is no target any more".to_owned())),
-        }
-    }
-
-    /// A location as people read it.
-    fn place(&self, node: NodeId) -> String {
-        let there = self.program.node(node);
-        match there.leaving.iter().chain(&there.entering).next() {
-            Some(&edge) => self.program.location(self.program.edge(edge).span).to_string(),
-            None => node.to_string(),
         }
     }
 }

@@ -181,7 +181,10 @@ impl Cegar {
                 return self.feasible(cx, target, cex).map(Some);
             }
             Refinement::NotMine => {
-                return Err(Stop::GaveUp(format!("no refiner can tell whether {} is reached", self.place(node))));
+                return Err(Stop::GaveUp(format!(
+                    "no refiner can tell whether {} is reached",
+                    self.program().place(node)
+                )));
             }
             Refinement::Spurious { cuts } => {
                 let mut changed = false;
@@ -243,7 +246,8 @@ impl Cegar {
         if self.stuck.insert(steps) {
             return None;
         }
-        let detail = format!("the path to {} is refuted again and again without a new precision", self.place(node));
+        let detail =
+            format!("the path to {} is refuted again and again without a new precision", self.program().place(node));
         Some(Verdict::Unknown(Reason::Imprecise(detail)))
     }
 
@@ -269,16 +273,6 @@ impl Cegar {
                 Ok(Verdict::False(cex))
             }
             None => Err(Stop::Internal(format!("{target} was examined, but it is no target"))),
-        }
-    }
-
-    /// A location as people read it.
-    fn place(&self, node: NodeId) -> String {
-        let program = self.program();
-        let there = &program.nodes[node.index()];
-        match there.leaving.iter().chain(&there.entering).next() {
-            Some(edge) => program.location(program.edges[edge.index()].span).to_string(),
-            None => node.to_string(),
         }
     }
 }

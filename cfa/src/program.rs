@@ -195,6 +195,15 @@ impl Program {
         self.lines[span.file as usize].location(&self.sources[span.file as usize].name, span.start)
     }
 
+    /// A location of the automaton as people read it: where one of its edges is in the source.
+    pub fn place(&self, node: NodeId) -> String {
+        let there = self.node(node);
+        match there.leaving.iter().chain(&there.entering).next() {
+            Some(&edge) => self.location(self.edge(edge).span).to_string(),
+            None => node.to_string(),
+        }
+    }
+
     /// The source text of a span.
     pub fn text(&self, span: Span) -> &str {
         &self.sources[span.file as usize].text[span.start as usize..span.end as usize]

@@ -7,6 +7,7 @@ mod bmc;
 mod cegar;
 mod check;
 mod data;
+mod domains;
 mod evidence;
 mod execution;
 mod exhaustive;

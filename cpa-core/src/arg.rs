@@ -87,6 +87,29 @@ pub(crate) struct Node {
     pub(crate) uncovered: bool,
 }
 
+impl Node {
+    /// A node without edges of which nothing is to be done.
+    pub(crate) fn new(cpa: &Composite, state: State, precision: Precision, location: NodeId) -> Self {
+        Self {
+            key: cpa.partition(&state),
+            fingerprint: None,
+            rank: Rank::default(),
+            target: cpa.target(&state),
+            coverable: cpa.coverable(&state),
+            state,
+            precision,
+            location,
+            parents: Vec::new(),
+            children: Vec::new(),
+            covered_by: None,
+            covers: BTreeSet::new(),
+            todo: Todo::none(),
+            queued: false,
+            uncovered: false,
+        }
+    }
+}
+
 /// A path from the root: `steps[i]` leads from `nodes[i]` to `nodes[i + 1]`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ArgPath {
@@ -212,23 +235,7 @@ impl Arg {
         location: NodeId,
         parents: &[(ArgId, Step)],
     ) -> ArgId {
-        let id = self.insert(Node {
-            key: cpa.partition(&state),
-            fingerprint: None,
-            rank: Rank::default(),
-            target: cpa.target(&state),
-            coverable: cpa.coverable(&state),
-            state,
-            precision,
-            location,
-            parents: Vec::new(),
-            children: Vec::new(),
-            covered_by: None,
-            covers: BTreeSet::new(),
-            todo: Todo::none(),
-            queued: false,
-            uncovered: false,
-        });
+        let id = self.insert(Node::new(cpa, state, precision, location));
         parents.iter().for_each(|&(parent, step)| self.connect(parent, step, id));
         self.root.get_or_insert(id);
         id

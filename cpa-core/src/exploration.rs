@@ -210,23 +210,9 @@ impl Exploration {
         location: NodeId,
         parent: Option<(ArgId, Step)>,
     ) -> ArgId {
-        let id = self.arg.insert(Node {
-            key: cpa.partition(&state),
-            fingerprint: cpa.fingerprint(&state),
-            rank: cpa.rank(&state),
-            target: cpa.target(&state),
-            coverable: cpa.coverable(&state),
-            state,
-            precision,
-            location,
-            parents: Vec::new(),
-            children: Vec::new(),
-            covered_by: None,
-            covers: BTreeSet::new(),
-            todo: Todo::All,
-            queued: false,
-            uncovered: false,
-        });
+        let (fingerprint, rank) = (cpa.fingerprint(&state), cpa.rank(&state));
+        let node = Node::new(cpa, state, precision, location);
+        let id = self.arg.insert(Node { fingerprint, rank, todo: Todo::All, ..node });
         if let Some((parent, step)) = parent {
             self.arg.connect(parent, step, id);
         }

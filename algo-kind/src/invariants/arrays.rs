@@ -130,7 +130,7 @@ pub(crate) struct Search<'a> {
     pub(crate) in_scope: &'a dyn Fn(VarId) -> bool,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
     /// The candidates that hold in all samples.
     pub(crate) fn run(&mut self) -> Vec<TermId> {
         let mut found = Vec::new();
@@ -144,8 +144,9 @@ impl Search<'_> {
             .collect();
         let scalars = self.scalars(&arrays);
         for &at in &arrays {
-            found.extend(self.copies(at, &arrays));
-            for (low, high) in self.ranges(&self.layout.arrays[at].clone()) {
+            let ranges = self.ranges(&self.layout.arrays[at]);
+            found.extend(self.copies(at, &arrays, &ranges));
+            for (low, high) in ranges {
                 let rows = self.rows(at, &low, &high);
                 if rows.len() < 3 {
                     continue;
@@ -203,7 +204,7 @@ impl Search<'_> {
     fn scalars(&mut self, arrays: &[usize]) -> Vec<Scalar> {
         let mut vars: Vec<VarId> = Vec::new();
         for &at in arrays {
-            vars.extend(self.bounding(&self.layout.arrays[at].clone()));
+            vars.extend(self.bounding(&self.layout.arrays[at]));
         }
         let written = self.program.edges.iter().filter_map(|edge| match edge.op {
             Op::Store { value, .. } => Some(self.program.exprs.vars(value)),
@@ -293,11 +294,16 @@ impl Search<'_> {
         rows
     }
 
+    /// The k of facts about all elements.
+    fn any_index(&mut self) -> TermId {
+        let symbol = index(&mut self.manager.terms, self.program);
+        self.manager.terms.var(symbol, 0)
+    }
+
     fn guard(&mut self, low: &Scalar, high: &Scalar) -> TermId {
         let width = self.width();
-        let symbol = index(&mut self.manager.terms, self.program);
+        let k = self.any_index();
         let terms = &mut self.manager.terms;
-        let k = terms.var(symbol, 0);
         // Scalars that are wider were left out.
         let low = widened(terms, low.term, low.ty, width).unwrap_or(k);
         let high = widened(terms, high.term, high.ty, width).unwrap_or(k);
@@ -306,22 +312,21 @@ impl Search<'_> {
         terms.and(above, below)
     }
 
-    /// The element of an array with the index k, plus some.
-    fn element(&mut self, at: usize, more: i128) -> TermId {
-        self.element_at(at, 1, more)
+    /// The element of an array with the index k.
+    fn element(&mut self, at: usize) -> TermId {
+        self.element_at(at, 1, 0)
     }
 
     /// The element of an array with an index that depends linearly on k.
     fn element_at(&mut self, at: usize, factor: i128, more: i128) -> TermId {
         let array = &self.layout.arrays[at];
         let width = self.width();
-        let symbol = index(&mut self.manager.terms, self.program);
+        let k = self.any_index();
         let base = match array.base {
             Base::Address(addr) => number(&mut self.manager.terms, addr, width),
             Base::Pointer(var) => variable(self.manager, var),
         };
         let terms = &mut self.manager.terms;
-        let k = terms.var(symbol, 0);
         let stride = number(terms, factor * array.stride, width);
         let distance = terms.bv_bin(BvBin::Mul, stride, k);
         let offset = number(terms, array.offset + more * array.stride, width);
@@ -334,7 +339,7 @@ impl Search<'_> {
     fn facts(&mut self, at: usize, arrays: &[usize], scalars: &[Scalar], rows: &[(usize, i128, i128)]) -> Vec<TermId> {
         let ty = self.layout.arrays[at].ty;
         let mut facts = Vec::new();
-        let element = self.element(at, 0);
+        let element = self.element(at);
         let (least, greatest) = rows.iter().fold((i128::MAX, i128::MIN), |(a, b), row| (a.min(row.2), b.max(row.2)));
         if least == greatest {
             let value = number(&mut self.manager.terms, least, ty.bits);
@@ -359,23 +364,22 @@ impl Search<'_> {
     }
 
     /// Equality with elements of other arrays at indices that depend linearly on k, as long as these are below a bound.
-    fn copies(&mut self, at: usize, arrays: &[usize]) -> Vec<TermId> {
+    fn copies(&mut self, at: usize, arrays: &[usize], ranges: &[(Scalar, Scalar)]) -> Vec<TermId> {
         let mut found = Vec::new();
-        let array = self.layout.arrays[at].clone();
-        let bounds: Vec<Scalar> = self.ranges(&array).into_iter().map(|(_, high)| high).collect();
+        let bits = self.layout.arrays[at].ty.bits;
         let mut seen = BTreeSet::new();
-        for high in bounds.into_iter().filter(|bound| seen.insert(bound.term)) {
+        for high in ranges.iter().map(|(_, high)| high).filter(|bound| seen.insert(bound.term)) {
             for &other in arrays.iter().filter(|&&other| other != at) {
-                if self.layout.arrays[other].ty.bits != array.ty.bits {
+                if self.layout.arrays[other].ty.bits != bits {
                     continue;
                 }
                 for (factor, offset) in [1, 2, 3, 4, 5].into_iter().flat_map(|a| (-2..=2).map(move |b| (a, b))) {
                     for own in [true, false] {
                         // Whether the index k itself is below the bound, or the other one.
-                        if (factor, offset) != (1, 0) && self.is_copy(at, other, (factor, offset), &high, own) {
-                            let (mine, theirs) = (self.element(at, 0), self.element_at(other, factor, offset));
+                        if (factor, offset) != (1, 0) && self.is_copy(at, other, (factor, offset), high, own) {
+                            let (mine, theirs) = (self.element(at), self.element_at(other, factor, offset));
                             let same = self.manager.terms.eq(mine, theirs);
-                            let guard = self.guard_of(&high, if own { (1, 0) } else { (factor, offset) });
+                            let guard = self.guard_of(high, if own { (1, 0) } else { (factor, offset) });
                             found.push(self.manager.terms.implies(guard, same));
                         }
                     }
@@ -409,9 +413,8 @@ impl Search<'_> {
     /// That k is not negative and a linear function of it is below a bound.
     fn guard_of(&mut self, high: &Scalar, (factor, offset): (i128, i128)) -> TermId {
         let width = self.width();
-        let symbol = index(&mut self.manager.terms, self.program);
+        let k = self.any_index();
         let terms = &mut self.manager.terms;
-        let k = terms.var(symbol, 0);
         let (zero, factor, offset) =
             (number(terms, 0, width), number(terms, factor, width), number(terms, offset, width));
         let product = terms.bv_bin(BvBin::Mul, factor, k);
@@ -441,9 +444,8 @@ impl Search<'_> {
             return Vec::new();
         }
         let width = self.width();
-        let symbol = index(&mut self.manager.terms, self.program);
+        let k = self.any_index();
         let terms = &mut self.manager.terms;
-        let k = terms.var(symbol, 0);
         let (by, rest) = (number(terms, modulus, width), number(terms, rest, width));
         let remainder = terms.bv_bin(BvBin::Urem, k, by);
         let guard = terms.eq(remainder, rest);
@@ -471,7 +473,7 @@ impl Search<'_> {
         (least, greatest): (i128, i128),
     ) -> Vec<TermId> {
         let ty = self.layout.arrays[at].ty;
-        let element = self.element(at, 0);
+        let element = self.element(at);
         let mut constants = BTreeSet::from([0, 1]);
         for edge in &self.program.edges {
             match edge.op {
@@ -502,9 +504,9 @@ impl Search<'_> {
             }
         }
         for &other in arrays.iter().filter(|&&other| other != at && self.layout.arrays[other].ty == ty) {
-            let both = self.with_element(other, 0, rows);
+            let both = self.with_element(other, rows);
             let Some(both) = both else { continue };
-            let term = self.element(other, 0);
+            let term = self.element(other);
             if both.iter().all(|(value, other)| other <= value) {
                 pairs.push((term, element));
             }
@@ -519,11 +521,11 @@ impl Search<'_> {
     }
 
     /// For each row its value and that of another array's element; none if one is missing.
-    fn with_element(&self, other: usize, more: i128, rows: &[(usize, i128, i128)]) -> Option<Vec<(i128, i128)>> {
+    fn with_element(&self, other: usize, rows: &[(usize, i128, i128)]) -> Option<Vec<(i128, i128)>> {
         rows.iter()
             .map(|&(sample, index, value)| {
                 let elements = &self.samples[sample].arrays[other];
-                let found = elements.binary_search_by_key(&(index + more), |element| element.0).ok()?;
+                let found = elements.binary_search_by_key(&index, |element| element.0).ok()?;
                 Some((value, elements[found].1))
             })
             .collect()
@@ -540,8 +542,7 @@ impl Search<'_> {
     ) -> Vec<TermId> {
         let ty = self.layout.arrays[at].ty;
         let width = self.width();
-        let symbol = index(&mut self.manager.terms, self.program);
-        let k = self.manager.terms.var(symbol, 0);
+        let k = self.any_index();
         let k = match width.cmp(&ty.bits) {
             std::cmp::Ordering::Less => self.manager.terms.sext(ty.bits, k),
             std::cmp::Ordering::Equal => k,
@@ -565,13 +566,13 @@ impl Search<'_> {
             }
         }
         for &other in arrays.iter().filter(|&&other| other != at) {
-            let Some(both) = self.with_element(other, 0, rows) else { continue };
-            let term = self.element(other, 0);
+            let Some(both) = self.with_element(other, rows) else { continue };
+            let term = self.element(other);
             if let Some(term) = widened(&mut self.manager.terms, term, self.layout.arrays[other].ty, ty.bits) {
                 columns.push((term, both.into_iter().map(|(_, value)| value).collect()));
             }
         }
-        columns.push((self.element(at, 0), rows.iter().map(|row| row.2).collect()));
+        columns.push((self.element(at), rows.iter().map(|row| row.2).collect()));
         let own = columns.len();
         let mut matrix: BTreeSet<Vec<i128>> = BTreeSet::new();
         for row in 0..rows.len() {

@@ -11,6 +11,8 @@ use cfa::ids::{ExprId, RegionId, VarId};
 use cfa::ir::{BinOp, ExprKind, IntTy, Op};
 use rustc_hash::FxHashMap;
 
+use super::value::gcd;
+
 /// How many cells are looked at.
 const CELLS: usize = 8;
 /// How many arrays are looked at.
@@ -251,14 +253,6 @@ fn signed(value: i128, ty: IntTy) -> i128 {
 /// Constants of the size of addresses stay as they are; those close to the greatest value are negative offsets.
 fn signed_if_negative(value: i128, ty: IntTy) -> i128 {
     if value > ty.max() - (1 << 24) { signed(value, ty) } else { value }
-}
-
-fn gcd(a: i128, b: i128) -> i128 {
-    let (mut a, mut b) = (a.abs(), b.abs());
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 #[cfg(test)]

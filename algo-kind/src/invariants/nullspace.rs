@@ -4,6 +4,8 @@
 //! Elimination without fractions; rows that become too large are left out, which may give too many equations, never too few.
 //! Whoever uses an equation proves it anyway.
 
+use super::value::gcd;
+
 /// Coefficients beyond this do not occur in useful equations.
 const MAX_COEFFICIENT: i128 = 1 << 20;
 
@@ -76,14 +78,6 @@ fn eliminated(row: &[i128], other: &[i128], pivot: usize) -> Option<Vec<i128>> {
         result.iter_mut().for_each(|value| *value /= divisor);
     }
     Some(result)
-}
-
-fn gcd(a: i128, b: i128) -> i128 {
-    let (mut a, mut b) = (a.abs(), b.abs());
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 #[cfg(test)]

@@ -16,7 +16,8 @@ pub(crate) struct Value {
     residue: i128,
 }
 
-fn gcd(a: i128, b: i128) -> i128 {
+/// The greatest common divisor; 1 where it has no representation.
+pub(super) fn gcd(a: i128, b: i128) -> i128 {
     let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
     while b != 0 {
         (a, b) = (b, a % b);

@@ -10,23 +10,18 @@ use algo_bam::{Bam, Parts, Settings, Strategy};
 use algo_cegar::Chain;
 use cfa::ids::NodeId;
 use cfa::{Blocks, Partitioning, Program};
-use cpa_core::{CallstackCpa, Composite, Cx, Handle, LocationCpa, Outcome, Reducers, Remerge};
-use cpa_octagon::{OctagonCpa, OctagonOptions, OctagonReducer, OctagonRefiner, Transfer};
+use cpa_core::{Composite, Cx, Outcome, Reducers, Remerge};
+use cpa_octagon::OctagonReducer;
 use cpa_predicate::{
     self as predicate, BlockPredicates, Manager, PathCheck, PredicateCpa, PredicateReducer, PredicateRefiner,
     Representation,
 };
-use cpa_value::{
-    Machine, MergeKind, Precision, Preference, Sharing, ValueCpa, ValueReducer, ValueRefiner, ValueTracker,
-};
-use smt::itp::{Portfolio, PortfolioConfig};
+use cpa_value::ValueReducer;
 
-use super::cegar::{block_operator, interpolation, refiner_options, waitlist};
-use super::data::OctagonTracker;
+use super::cegar::{block_operator, portfolio, refiner_options, waitlist};
+use super::domains::{self, Frame, Octagons, Values};
 use super::{Analysis, manager};
-use crate::options::{
-    BlockHeuristic, Config, Domains, InitialPrecision, MergeType, OctagonMerge, PrecisionSharing, PrefixPreference,
-};
+use crate::options::{BlockHeuristic, Config, Domains};
 
 /// An analysis of blocks with its refinement loop.
 pub struct BamAnalysis {
@@ -49,10 +44,8 @@ impl BamAnalysis {
         let mut notes = Vec::new();
         let manager = Rc::new(RefCell::new(manager(&program, config, &mut notes)?));
         let blocks = Rc::new(Blocks::find(&program, partitioning(config)));
-        let mut composite = Composite::new(Arc::clone(&program));
-        let location = composite.add(LocationCpa::new(Arc::clone(&program), targets).towards_targets());
-        let callstack = composite.add(CallstackCpa::new(Arc::clone(&program)));
-        let builder = Builder { program, config, manager, blocks, composite, location, callstack };
+        let (composite, frame) = domains::composite(&program, targets, None);
+        let builder = Builder { program, config, manager, blocks, composite, frame };
         let (parts, remerge) = match config.domains {
             Domains::Value => builder.values(),
             Domains::Predicate => builder.predicates()?,
@@ -84,38 +77,23 @@ struct Builder<'a> {
     manager: Rc<RefCell<Manager>>,
     blocks: Rc<Blocks>,
     composite: Composite,
-    location: Handle<LocationCpa>,
-    callstack: Handle<CallstackCpa>,
+    frame: Frame,
 }
 
 impl Builder<'_> {
     fn reducers(&self) -> Reducers {
-        Reducers::new(&self.composite, self.location, self.callstack, &self.program)
+        Reducers::new(&self.composite, self.frame.location, self.frame.callstack, &self.program)
     }
 
     fn values(mut self) -> (Parts, Remerge) {
-        let machine = Rc::new(Machine::new(Arc::clone(&self.program)));
-        let merge = match self.config.value_merge {
-            MergeType::Sep => MergeKind::Separate,
-            MergeType::Join => MergeKind::Join,
-        };
-        let (sharing, initial) = match self.config.value_sharing {
-            PrecisionSharing::Scope => (Sharing::Everywhere, Precision::Everywhere(Rc::default())),
-            PrecisionSharing::Location => (Sharing::Location, Precision::Located(Rc::default())),
-        };
-        let preference = match self.config.value_prefixes {
-            PrefixPreference::Best => Preference::Best,
-            PrefixPreference::Shortest => Preference::Shortest,
-            PrefixPreference::Longest => Preference::Longest,
-        };
-        let value = self.composite.add(ValueCpa::new(Rc::clone(&machine), merge, initial));
+        let values = Values::new(&self.program, self.config);
+        let value = self.composite.add(values.cpa(true));
         let mut reducers = self.reducers();
-        reducers.add(value, ValueReducer::new(Rc::clone(&machine), Rc::clone(&self.blocks)));
-        let tracker = ValueTracker::new(value, Rc::clone(&machine), sharing);
-        let refiner = ValueRefiner::new(machine, Box::new(tracker), preference);
-        let chain = Chain::new().then(Box::new(refiner)).then(Box::new(PathCheck::new(self.program, self.manager)));
-        let remerge = if merge == MergeKind::Separate { Remerge::Prune } else { Remerge::Keep };
-        (Parts { composite: self.composite, reducers, blocks: self.blocks, refiner: Box::new(chain) }, remerge)
+        reducers.add(value, ValueReducer::new(Rc::clone(&values.machine), Rc::clone(&self.blocks)));
+        let check = PathCheck::new(self.program, self.manager);
+        let chain = Chain::new().then(Box::new(values.refiner(value))).then(Box::new(check));
+        let parts = Parts { composite: self.composite, reducers, blocks: self.blocks, refiner: Box::new(chain) };
+        (parts, values.remerge())
     }
 
     fn predicates(mut self) -> Result<(Parts, Remerge), String> {
@@ -127,9 +105,7 @@ impl Builder<'_> {
         if !fits {
             return Err("analysis.algorithm=BAM needs predicates along paths, stored as decision diagrams".to_string());
         }
-        let settings =
-            PortfolioConfig { logic: self.manager.borrow().encoder.interpolation_logic(), ..interpolation(config)? };
-        let portfolio = Rc::new(RefCell::new(Portfolio::new(settings)));
+        let portfolio = portfolio(&self.manager.borrow(), config)?;
         let seen = BlockPredicates::new(&mut self.manager.borrow_mut(), Rc::clone(&self.blocks));
         let seen = Rc::new(seen.map_err(|stop| stop.to_string())?);
         let borders = self.blocks.borders(&self.program);
@@ -144,33 +120,14 @@ impl Builder<'_> {
     }
 
     fn octagons(mut self) -> (Parts, Remerge) {
-        let config = self.config;
-        let transfer = Rc::new(Transfer::new(Arc::clone(&self.program)));
-        let refineable = config.octagon_precision == InitialPrecision::Empty;
-        let merge = match config.octagon_merge {
-            OctagonMerge::Sep => cpa_octagon::MergeKind::Separate,
-            OctagonMerge::Join => cpa_octagon::MergeKind::Join,
-            OctagonMerge::Widening => cpa_octagon::MergeKind::Widening,
-        };
-        let options = OctagonOptions { merge, only_at_loop_heads: config.octagon_heads, refineable };
-        let thresholds = if config.octagon_thresholds { transfer.thresholds() } else { Vec::new() };
-        let octagon = self.composite.add(OctagonCpa::new(Rc::clone(&transfer), options).with_thresholds(thresholds));
+        let octagons = Octagons::new(&self.program, self.config);
+        let octagon = self.composite.add(octagons.cpa());
         let mut reducers = self.reducers();
-        reducers.add(octagon, OctagonReducer::new(Rc::clone(&transfer), Rc::clone(&self.blocks)));
-        let mut chain = Chain::new();
-        if refineable {
-            let machine = Rc::new(Machine::new(Arc::clone(&self.program)));
-            let tracker = OctagonTracker { handle: octagon, machine: Rc::clone(&machine) };
-            let refiner = ValueRefiner::new(machine, Box::new(tracker), Preference::Best);
-            chain = chain.then(Box::new(refiner)).then(Box::new(OctagonRefiner::new(
-                transfer,
-                octagon,
-                self.config.octagon_time,
-            )));
-        }
+        reducers.add(octagon, OctagonReducer::new(Rc::clone(&octagons.transfer), Rc::clone(&self.blocks)));
+        let (chain, _) = octagons.refiner(octagon, &self.program);
         let chain = chain.then(Box::new(PathCheck::new(self.program, self.manager)));
-        let remerge = if config.octagon_merge == OctagonMerge::Sep { Remerge::Prune } else { Remerge::Keep };
-        (Parts { composite: self.composite, reducers, blocks: self.blocks, refiner: Box::new(chain) }, remerge)
+        let parts = Parts { composite: self.composite, reducers, blocks: self.blocks, refiner: Box::new(chain) };
+        (parts, octagons.remerge())
     }
 }
 

@@ -12,9 +12,7 @@ use algo_cegar::Cegar;
 use cfa::Program;
 use cfa::ids::NodeId;
 use cpa_core::waitlist::{Bfs, Dfs, ReversePostOrder, Waitlist};
-use cpa_core::{
-    Arg, CallstackCpa, Composite, Cx, Exploration, Handle, Invariants, LocationCpa, Outcome, Refiner, Remerge,
-};
+use cpa_core::{Arg, Cx, Exploration, Handle, Invariants, Outcome, Refiner, Remerge};
 use cpa_predicate::{
     BlockOperator, BlockOptions, ImpactCovering, Manager, PredicateCpa, PredicateOptions, PredicateRefiner,
     RefinerOptions, Scope, Sharing, Strategy,
@@ -22,6 +20,7 @@ use cpa_predicate::{
 use smt::itp::{EngineKind, Portfolio, PortfolioConfig};
 
 use super::bmc::seconds;
+use super::domains;
 use super::{Analysis, Strategies, evidence, manager};
 use crate::options::{Config, ForcedCoverings, PredicateMerge, PredicateSharing, StrategyChoice, Traversal};
 
@@ -52,13 +51,8 @@ impl CegarAnalysis {
         let mut notes = Vec::new();
         let manager = manager(&program, config, &mut notes)?;
         let manager = Rc::new(RefCell::new(manager));
-        let logic = manager.borrow().encoder.interpolation_logic();
-        let settings = PortfolioConfig { logic, ..interpolation(config)? };
-        let portfolio = Rc::new(RefCell::new(Portfolio::new(settings)));
-        let mut composite = Composite::new(Arc::clone(&program));
-        composite.add(LocationCpa::new(Arc::clone(&program), targets).towards_targets());
-        let handle = strategies.map(|strategies| strategies.add(&mut composite));
-        composite.add(CallstackCpa::new(Arc::clone(&program)));
+        let portfolio = portfolio(&manager.borrow(), config)?;
+        let (mut composite, frame) = domains::composite(&program, targets, strategies);
         let predicate = composite.add(predicate_cpa(&program, &manager, config));
         let refiner = PredicateRefiner::new(
             Arc::clone(&program),
@@ -69,7 +63,7 @@ impl CegarAnalysis {
         );
         let exploration = Exploration::new(waitlist(config), Remerge::Prune);
         let mut refiner: Box<dyn Refiner> = Box::new(refiner);
-        if let (Some(strategies), Some(handle)) = (strategies, handle) {
+        if let (Some(strategies), Some(handle)) = (strategies, frame.strategy) {
             refiner = strategies.refiner(&composite, handle, refiner);
         }
         let mut cegar = Cegar::new(composite, exploration, refiner);
@@ -248,14 +242,15 @@ pub(super) fn waitlist(config: &Config) -> Box<dyn Waitlist> {
     }
 }
 
-/// How interpolation is configured.
-pub(super) fn interpolation(config: &Config) -> Result<PortfolioConfig, String> {
-    Ok(PortfolioConfig {
+/// Interpolation as options describe it, in the logic of the encoding.
+pub(super) fn portfolio(manager: &Manager, config: &Config) -> Result<Rc<RefCell<Portfolio>>, String> {
+    Ok(Rc::new(RefCell::new(Portfolio::new(PortfolioConfig {
+        logic: manager.encoder.interpolation_logic(),
         engines: engines(&config.engines)?,
         core_attempts: config.core_attempts as usize,
         polish_attempts: config.simplify_attempts as usize,
         ..PortfolioConfig::default()
-    })
+    }))))
 }
 
 fn engines(names: &str) -> Result<Vec<EngineKind>, String> {

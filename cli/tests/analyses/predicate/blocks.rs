@@ -3,7 +3,8 @@
 
 use cpa_core::Verdict;
 
-use crate::{LOCK_LOOP, UNIFYING_VIEW, check, check_preset};
+use super::{LOCK_LOOP, check, check_preset};
+use crate::UNIFYING_VIEW;
 
 /// Loops, nested and with two ways on, and calls.
 const MIXED: &str = "

@@ -2,13 +2,10 @@
 //! k-induction: the example of the literature, what bounded model checking cannot prove, and small programs with known
 //! verdicts.
 
-use std::sync::Arc;
-
-use cfa::{Options, Property, Source};
-use cli::options::Config;
-use cli::presets::apply_preset;
 use cli::registry::{Analysis, KInductionAnalysis};
 use cpa_core::{Cx, Verdict};
+
+use crate::{HEADER, config, task};
 
 /// Beyer, Dangl, Wendler, *A Unifying View on SMT-Based Software Verification*, figure 2, with a nondeterministic condition
 /// as at the end of example 7.
@@ -28,25 +25,12 @@ int main(void) {
 }
 ";
 
-const HEADER: &str = "
-extern int __VERIFIER_nondet_int(void);
-extern void abort(void);
-void reach_error(void) { abort(); }
-";
-
 const PRESETS: [&str; 3] = ["kinduction-plain", "kinduction-dfInvariants", "kinduction"];
 
 fn analysis(text: &str, preset: &str, options: &[(&str, &str)]) -> KInductionAnalysis {
-    let source = Source { name: "example.c".into(), text: text.into() };
-    let program = cfa::load(&[source], &Options { entry: "main".into(), ..Options::default() }).unwrap();
-    let targets = program.targets(&Property::default_errors());
-    let mut config = Config::default();
-    apply_preset(&mut config, preset).unwrap();
-    config.set("cpa.loopbound.maxLoopIterationsUpperBound", "6").unwrap();
-    for (key, value) in options {
-        config.set(key, value).unwrap();
-    }
-    KInductionAnalysis::new(Arc::new(program), targets, &config).unwrap()
+    let (program, targets) = task(text, "main");
+    let options = [&[("cpa.loopbound.maxLoopIterationsUpperBound", "6")], options].concat();
+    KInductionAnalysis::new(program, targets, &config(preset, &options)).unwrap()
 }
 
 /// The answers of the presets: T, F or ? for each.

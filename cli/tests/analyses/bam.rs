@@ -4,13 +4,10 @@
 
 mod figures;
 
-use std::sync::Arc;
-
-use cfa::{Options, Property, Source};
-use cli::options::Config;
-use cli::presets::apply_preset;
 use cli::registry::{Analysis, BamAnalysis};
 use cpa_core::{Cx, Verdict};
+
+use crate::{config, task};
 
 struct Ran {
     verdict: &'static str,
@@ -19,12 +16,8 @@ struct Ran {
 
 fn run(text: &str, preset: &str, min_size: &str) -> Ran {
     let text = format!("void reach_error(void); extern int __VERIFIER_nondet_int(void); {text}");
-    let source = Source { name: "t.c".into(), text };
-    let program = Arc::new(cfa::load(&[source], &Options::default()).unwrap());
-    let targets = program.targets(&Property::default_errors());
-    let mut config = Config::default();
-    apply_preset(&mut config, preset).unwrap();
-    config.set("cpa.bam.minBlockSize", min_size).unwrap();
+    let (program, targets) = task(&text, "main");
+    let config = config(preset, &[("cpa.bam.minBlockSize", min_size)]);
     let mut analysis = BamAnalysis::new(program, targets, &config).unwrap();
     let verdict = match analysis.run(&mut Cx::unlimited()).verdict() {
         Verdict::True => "TRUE",

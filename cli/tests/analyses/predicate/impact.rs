@@ -3,7 +3,8 @@
 
 use cpa_core::Verdict;
 
-use crate::{LOCK_LOOP, UNIFYING_VIEW, check_preset};
+use super::{LOCK_LOOP, check_preset};
+use crate::UNIFYING_VIEW;
 
 const FORCED: &str = "cpa.predicate.forcedCovering";
 

@@ -3,7 +3,8 @@
 
 use cpa_core::Verdict;
 
-use crate::{LOCK_LOOP, UNIFYING_VIEW, check};
+use super::{LOCK_LOOP, check};
+use crate::UNIFYING_VIEW;
 
 #[test]
 fn lock_loop_is_proved_with_one_refinement_and_a_predicate_on_lock() {

@@ -1,46 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Bounded model checking: the example of the literature, and small programs with known verdicts.
 
-use std::sync::Arc;
-
-use cfa::{Options, Property, Source};
-use cli::options::Config;
-use cli::presets::apply_preset;
 use cli::registry::{Analysis, BmcAnalysis};
 use cpa_core::{Cx, Verdict};
 
-/// Beyer, Dangl, Wendler, *A Unifying View on SMT-Based Software Verification*, figure 2.
-const UNIFYING_VIEW: &str = "
-int main(void) {
-  int x = 0;
-  int y = 0;
-  while (x < 2) {
-    x++;
-    y++;
-    if (x != y) {
-      ERROR: return 1;
-    }
-  }
-  return 0;
-}
-";
-
-const HEADER: &str = "
-extern int __VERIFIER_nondet_int(void);
-extern void abort(void);
-void reach_error(void) { abort(); }
-";
+use crate::{HEADER, UNIFYING_VIEW, config, task};
 
 fn analysis(text: &str, preset: &str, options: &[(&str, &str)]) -> BmcAnalysis {
-    let source = Source { name: "example.c".into(), text: text.into() };
-    let program = cfa::load(&[source], &Options { entry: "main".into(), ..Options::default() }).unwrap();
-    let targets = program.targets(&Property::default_errors());
-    let mut config = Config::default();
-    apply_preset(&mut config, preset).unwrap();
-    for (key, value) in options {
-        config.set(key, value).unwrap();
-    }
-    BmcAnalysis::new(Arc::new(program), targets, &config).unwrap()
+    let (program, targets) = task(text, "main");
+    BmcAnalysis::new(program, targets, &config(preset, options)).unwrap()
 }
 
 fn verdict(body: &str, options: &[(&str, &str)]) -> Verdict {

@@ -8,39 +8,20 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use cfa::{Options, Program, Property, Source};
-use cli::options::Config;
-use cli::presets::apply_preset;
 use cli::registry::{Analysis, BmcAnalysis, CegarAnalysis, LoopAbstraction, Strategies, analysis};
 use cpa_core::{Cx, Outcome, Progress, Verdict};
 use loopabs::{Augmented, Choice, Loops, Order, Strategy};
 
-const HEADER: &str = "
-extern int __VERIFIER_nondet_int(void);
-extern unsigned int __VERIFIER_nondet_uint(void);
-extern void abort(void);
-void reach_error(void) { abort(); }
-";
+use crate::{HEADER, config, load_with};
 
 fn load(text: &str) -> Program {
-    let source = Source { name: "example.c".into(), text: text.into() };
-    let options = Options { loop_sites: true, ..Options::default() };
-    cfa::load(&[source], &options).unwrap_or_else(|error| panic!("{error}\n{text}"))
-}
-
-fn config(preset: &str) -> Config {
-    let mut config = Config::default();
-    apply_preset(&mut config, preset).unwrap();
-    config
+    load_with(text, &Options { loop_sites: true, ..Options::default() })
 }
 
 fn run(body: &str, preset: &str, options: &[(&str, &str)]) -> (Outcome, Vec<(String, String)>) {
     let program = load(&format!("{HEADER}{body}"));
     let targets = program.targets(&Property::default_errors());
-    let mut config = config(preset);
-    for (key, value) in options {
-        config.set(key, value).unwrap();
-    }
-    let mut analysis = analysis(Arc::new(program), targets, &config).unwrap();
+    let mut analysis = analysis(Arc::new(program), targets, &config(preset, options)).unwrap();
     (analysis.run(&mut Cx::unlimited()), analysis.statistics())
 }
 
@@ -78,7 +59,7 @@ fn figure_5_step_by_step() {
     let targets = augmented.program.targets(&property);
     let program = Arc::clone(&augmented.program);
     let mut analysis =
-        CegarAnalysis::with_strategies(program, targets, &config("predicate"), Some(&strategies)).unwrap();
+        CegarAnalysis::with_strategies(program, targets, &config("predicate", &[]), Some(&strategies)).unwrap();
     let steps = Rc::new(RefCell::new(Vec::new()));
     let mut cx = Cx::unlimited();
     let seen = Rc::clone(&steps);
@@ -163,7 +144,7 @@ const SAMPLES: [&str; 9] = [
 /// The verdict of bounded model checking, without its run.
 fn bounded(program: Program) -> &'static str {
     let targets = program.targets(&Property::default_errors());
-    let mut bmc = BmcAnalysis::new(Arc::new(program), targets, &config("bmc")).unwrap();
+    let mut bmc = BmcAnalysis::new(Arc::new(program), targets, &config("bmc", &[])).unwrap();
     match bmc.run(&mut Cx::unlimited()).verdict() {
         Verdict::True => "TRUE",
         Verdict::False(_) => "FALSE",
@@ -178,11 +159,10 @@ fn emitted_programs_agree_with_the_augmented_automaton() {
     }
 }
 
-/// The same for a set of tasks, which the variable `CPA_TASKS` names.
+/// The same for a set of tasks, if the variable `CPA_LOOP_TASKS` names one; this takes long.
 #[test]
-#[ignore = "takes hours, and needs tasks"]
 fn emitted_programs_agree_on_tasks() {
-    let set = std::path::PathBuf::from(std::env::var("CPA_TASKS").expect("CPA_TASKS names a task set"));
+    let Some(set) = std::env::var_os("CPA_LOOP_TASKS").map(std::path::PathBuf::from) else { return };
     let tasks = std::fs::read_to_string(&set).unwrap();
     for task in tasks.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
         let path = set.parent().unwrap().join(task);
@@ -219,7 +199,7 @@ fn agree(program: &Program) {
 fn proofs_name_their_strategies() {
     let program = load(&format!("{HEADER}{FIGURE_2}"));
     let targets = program.targets(&Property::default_errors());
-    let mut analysis = LoopAbstraction::fixed_only(Arc::new(program), targets, &config("bmc")).unwrap();
+    let mut analysis = LoopAbstraction::fixed_only(Arc::new(program), targets, &config("bmc", &[])).unwrap();
     assert_eq!(*analysis.run(&mut Cx::unlimited()).verdict(), Verdict::True);
     // Havoc is not enough, the last iteration is.
     assert_eq!(analysis.proof(), Some(&[Strategy::Naive][..]));

@@ -2,32 +2,15 @@
 //! The configurations of the octagon thesis (document 001): what merging loses, the check of counterexamples by another
 //! configuration, the restart.
 
-use std::sync::Arc;
-
-use cfa::{Options, Program, Property, Source};
-use cli::options::Config;
-use cli::presets::apply_preset;
 use cli::registry::analysis;
 use cpa_core::{Cx, Verdict};
 
-const HEADER: &str = "extern int __VERIFIER_nondet_int(void); extern float __VERIFIER_nondet_float(void);
-    extern void abort(void); void reach_error(void) { abort(); }\n";
-
-fn program(body: &str) -> Arc<Program> {
-    let source = Source { name: "example.c".into(), text: format!("{HEADER}{body}") };
-    Arc::new(cfa::load(&[source], &Options { entry: "main".into(), ..Options::default() }).unwrap())
-}
+use crate::{HEADER, config, task};
 
 /// The verdict of a preset, in words.
 fn verdict(body: &str, preset: &str, options: &[(&str, &str)]) -> String {
-    let program = program(body);
-    let targets = program.targets(&Property::default_errors());
-    let mut config = Config::default();
-    apply_preset(&mut config, preset).unwrap();
-    for (key, value) in options {
-        config.set(key, value).unwrap();
-    }
-    let outcome = analysis(program, targets, &config).unwrap().run(&mut Cx::unlimited());
+    let (program, targets) = task(&format!("{HEADER}{body}"), "main");
+    let outcome = analysis(program, targets, &config(preset, options)).unwrap().run(&mut Cx::unlimited());
     match outcome.verdict() {
         Verdict::True => "TRUE".into(),
         Verdict::False(_) => "FALSE".into(),

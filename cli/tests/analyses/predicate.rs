@@ -5,16 +5,13 @@ mod blocks;
 mod golden;
 mod impact;
 
-use std::sync::Arc;
-
-use cfa::{Options, Property, Source};
-use cli::options::Config;
-use cli::presets;
 use cli::registry::{Analysis, CegarAnalysis};
 use cpa_core::{ArgId, Cx, Verdict};
 
+use crate::{config, task};
+
 /// Wendler, *Software Verification based on Adjustable Large-Block Encoding*, figure 2.1.
-pub(crate) const LOCK_LOOP: &str = "
+pub(super) const LOCK_LOOP: &str = "
 int f(int p, int n) {
   int LOCK;
   LOCK = 0;
@@ -35,58 +32,34 @@ ERROR:
 }
 ";
 
-/// Beyer, Dangl, Wendler, *A Unifying View on SMT-Based Software Verification*, figure 2.
-pub(crate) const UNIFYING_VIEW: &str = "
-int main(void) {
-  int x = 0;
-  int y = 0;
-  while (x < 2) {
-    x++;
-    y++;
-    if (x != y) {
-      ERROR: return 1;
-    }
-  }
-  return 0;
-}
-";
-
 /// A finished analysis.
-pub(crate) struct Checked {
-    pub(crate) analysis: CegarAnalysis,
-    pub(crate) verdict: Verdict,
+pub(super) struct Checked {
+    pub(super) analysis: CegarAnalysis,
+    pub(super) verdict: Verdict,
 }
 
 /// Runs an analysis with the given options.
-pub(crate) fn check(text: &str, entry: &str, options: &[(&str, &str)]) -> Checked {
+pub(super) fn check(text: &str, entry: &str, options: &[(&str, &str)]) -> Checked {
     check_preset(text, entry, "predicate", options)
 }
 
 /// Runs the analysis of a preset with the given options.
-pub(crate) fn check_preset(text: &str, entry: &str, preset: &str, options: &[(&str, &str)]) -> Checked {
-    let source = Source { name: "example.c".into(), text: text.into() };
-    let program = cfa::load(&[source], &Options { entry: entry.into(), ..Options::default() }).unwrap();
-    let targets = program.targets(&Property::default_errors());
-    let mut config = Config::default();
-    presets::apply_preset(&mut config, preset).unwrap();
-    for (key, value) in options {
-        config.set(key, value).unwrap();
-    }
-    let mut cx = Cx::unlimited();
-    let mut analysis = CegarAnalysis::new(Arc::new(program), targets, &config).unwrap();
-    let verdict = analysis.run(&mut cx).verdict().clone();
+pub(super) fn check_preset(text: &str, entry: &str, preset: &str, options: &[(&str, &str)]) -> Checked {
+    let (program, targets) = task(text, entry);
+    let mut analysis = CegarAnalysis::new(program, targets, &config(preset, options)).unwrap();
+    let verdict = analysis.run(&mut Cx::unlimited()).verdict().clone();
     Checked { analysis, verdict }
 }
 
 impl Checked {
     /// The abstraction states: line of their location is left out, what matters is how many there are and who is covered.
-    pub(crate) fn abstraction_states(&self) -> Vec<ArgId> {
+    pub(super) fn abstraction_states(&self) -> Vec<ArgId> {
         let arg = self.analysis.arg();
         arg.ids().filter(|&id| arg.state(id).get(self.analysis.predicate()).is_abstraction()).collect()
     }
 
     /// The predicates at the locations that have some, as text.
-    pub(crate) fn predicates(&self) -> Vec<Vec<String>> {
+    pub(super) fn predicates(&self) -> Vec<Vec<String>> {
         let arg = self.analysis.arg();
         let last = self.abstraction_states().into_iter().last().unwrap();
         let precision = arg.precision(last).get(self.analysis.predicate()).clone();
@@ -100,7 +73,7 @@ impl Checked {
     }
 
     /// The abstraction formula of a state, as text.
-    pub(crate) fn formula(&self, id: ArgId) -> String {
+    pub(super) fn formula(&self, id: ArgId) -> String {
         let formula = self.analysis.arg().state(id).get(self.analysis.predicate()).formula();
         let manager = &mut *self.analysis.manager_mut();
         let term = manager.formula_term(formula);
@@ -108,7 +81,7 @@ impl Checked {
     }
 
     /// The value of a statistic.
-    pub(crate) fn statistic(&self, label: &str) -> String {
+    pub(super) fn statistic(&self, label: &str) -> String {
         let entries = self.analysis.statistics();
         entries.into_iter().find(|(known, _)| known == label).map(|(_, value)| value).unwrap()
     }
