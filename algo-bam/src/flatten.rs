@@ -175,44 +175,13 @@ impl Flattener<'_> {
         if one { &parents[..parents.len().min(1)] } else { parents }
     }
 
-    /// The nodes of an instance from which the path comes to a node, each behind its parents.
-    fn order(arg: &Arg, end: ArgId) -> Result<Vec<ArgId>, Stop> {
-        let root = arg.root().expect("the exploration has started");
-        let mut order = vec![root];
-        let mut done: FxHashMap<ArgId, bool> = FxHashMap::from_iter([(root, true)]);
-        let mut stack = vec![end];
-        while let Some(&id) = stack.last() {
-            match done.get(&id) {
-                Some(true) => {
-                    stack.pop();
-                }
-                Some(false) => {
-                    done.insert(id, true);
-                    order.push(id);
-                    stack.pop();
-                }
-                None => {
-                    done.insert(id, false);
-                    for &(parent, _) in Self::parents(arg, id) {
-                        match done.get(&parent) {
-                            None => stack.push(parent),
-                            Some(true) => {}
-                            Some(false) => return Err(Stop::GaveUp(format!("the path to {end} contains a cycle"))),
-                        }
-                    }
-                }
-            }
-        }
-        Ok(order)
-    }
-
     /// Adds the way from the entry of a frame to one of its nodes.
     fn segment(&mut self, cx: &mut Cx, frame: usize, end: ArgId) -> Result<ArgId, Break> {
         cx.check()?;
         let number = self.frames[frame].instance;
         let arg = self.bam.store.get(number).exploration.arg();
         let root = arg.root().expect("the exploration has started");
-        let order = Self::order(arg, end)?;
+        let order = arg.between(root, end, |id| Ok(Self::parents(arg, id)))?;
         let mut here: FxHashMap<ArgId, ArgId> = FxHashMap::from_iter([(root, self.frames[frame].entry)]);
         for id in order.into_iter().filter(|&id| id != root) {
             let arg = self.bam.store.get(number).exploration.arg();

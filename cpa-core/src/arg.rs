@@ -14,6 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::composite::{Composite, Precision, State};
 use crate::cpa::{Fingerprint, PartitionKey, Rank, Target};
+use crate::cx::Stop;
 use crate::step::Step;
 
 /// A node of the abstract reachability graph.
@@ -186,6 +187,43 @@ impl Arg {
     /// The parents of a node and the steps that led from them to it, the oldest first.
     pub fn parents(&self, id: ArgId) -> &[(ArgId, Step)] {
         &self.node(id).parents
+    }
+
+    /// The nodes on the paths from one node to another, each behind its parents; these are what `parents` says, which
+    /// may leave some out. Gives up when there is a cycle among them.
+    pub fn between<'a>(
+        &'a self,
+        start: ArgId,
+        end: ArgId,
+        parents: impl Fn(ArgId) -> Result<&'a [(ArgId, Step)], Stop>,
+    ) -> Result<Vec<ArgId>, Stop> {
+        let mut order = vec![start];
+        // Whether all parents of a node are in the order; those that were only seen are on the way from the end to here.
+        let mut done: FxHashMap<ArgId, bool> = FxHashMap::from_iter([(start, true)]);
+        let mut stack = vec![end];
+        while let Some(&id) = stack.last() {
+            match done.get(&id) {
+                Some(true) => {
+                    stack.pop();
+                }
+                Some(false) => {
+                    done.insert(id, true);
+                    order.push(id);
+                    stack.pop();
+                }
+                None => {
+                    done.insert(id, false);
+                    for &(parent, _) in parents(id)? {
+                        match done.get(&parent) {
+                            None => stack.push(parent),
+                            Some(true) => {}
+                            Some(false) => return Err(Stop::GaveUp(format!("the paths to {end} contain a cycle"))),
+                        }
+                    }
+                }
+            }
+        }
+        Ok(order)
     }
 
     /// The children of a node and the steps that lead to them.

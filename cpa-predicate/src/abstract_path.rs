@@ -64,40 +64,12 @@ pub(crate) fn inside_block(arg: &Arg, handle: Handle<PredicateCpa>, start: ArgId
 
 /// The nodes between two abstraction states, each behind its parents; the first and last are these two.
 fn block_nodes(arg: &Arg, handle: Handle<PredicateCpa>, start: ArgId, end: ArgId) -> Result<Vec<ArgId>, Stop> {
-    let mut order = Vec::new();
-    let mut visited: FxHashMap<ArgId, bool> = FxHashMap::default();
-    visited.insert(start, true);
-    order.push(start);
-    let mut stack = vec![end];
-    while let Some(&node) = stack.last() {
-        match visited.get(&node) {
-            Some(true) => {
-                stack.pop();
-            }
-            Some(false) => {
-                visited.insert(node, true);
-                order.push(node);
-                stack.pop();
-            }
-            None => {
-                if node != end && arg.state(node).get(handle).is_abstraction() {
-                    return Err(Stop::Internal(format!("the block from {start} to {end} also begins at {node}")));
-                }
-                visited.insert(node, false);
-                for &(parent, _) in arg.parents(node) {
-                    match visited.get(&parent) {
-                        None => stack.push(parent),
-                        Some(true) => {}
-                        // In progress, so the node is on the way from the end to here.
-                        Some(false) => {
-                            return Err(Stop::GaveUp(format!("the block that ends at {end} contains a cycle")));
-                        }
-                    }
-                }
-            }
+    arg.between(start, end, |node| {
+        if node != end && arg.state(node).get(handle).is_abstraction() {
+            return Err(Stop::Internal(format!("the block from {start} to {end} also begins at {node}")));
         }
-    }
-    Ok(order)
+        Ok(arg.parents(node))
+    })
 }
 
 /// The block between two abstraction states.

@@ -36,6 +36,7 @@ use candidates::Guesser;
 use dataflow::{PRECISIONS, Precision};
 use induction::Induction;
 use memory::Layout;
+use sample::Sample;
 
 /// What is known to hold at every visit of each cut point, over the program variables; for all values of the symbol
 /// `index!` where it occurs.
@@ -85,6 +86,8 @@ pub struct Generator {
     stages: Vec<Stage>,
     /// What is left of the next stage's candidates if it was stopped.
     pending: Option<Vec<Vec<TermId>>>,
+    /// The samples of each cut point with this layout of memory; stages may have the same.
+    sampled: Option<(Layout, Vec<Vec<Sample>>)>,
 }
 
 impl Generator {
@@ -113,6 +116,7 @@ impl Generator {
             entry: StepUnrolling::new(program, targets, manager, Start::Entry),
             stages,
             pending: None,
+            sampled: None,
         }
     }
 
@@ -153,15 +157,15 @@ impl Generator {
     }
 
     /// The candidates of a stage; none if it does not apply.
-    fn candidates(&self, cx: &Cx, stage: Stage) -> Result<Option<Vec<Vec<TermId>>>, Stop> {
+    fn candidates(&mut self, cx: &Cx, stage: Stage) -> Result<Option<Vec<Vec<TermId>>>, Stop> {
         let candidates = match stage {
             Stage::DataFlow(precision) => self.data_flow(cx, precision)?,
-            Stage::Guesses => self.guesses(cx, &Layout::default(), false)?,
+            Stage::Guesses => self.guesses(cx, Layout::default(), false)?,
             Stage::Memory | Stage::Conditional => {
                 let layout = Layout::of(&self.program);
                 let bitvectors = self.manager.borrow().encoder.encoding() == Encoding::Bitvector;
                 let applicable = bitvectors && layout != Layout::default();
-                if applicable { self.guesses(cx, &layout, stage == Stage::Conditional)? } else { None }
+                if applicable { self.guesses(cx, layout, stage == Stage::Conditional)? } else { None }
             }
         };
         let Some(mut candidates) = candidates else { return Ok(None) };
@@ -181,12 +185,20 @@ impl Generator {
         }))
     }
 
-    fn guesses(&self, cx: &Cx, layout: &Layout, conditional: bool) -> Result<Option<Vec<Vec<TermId>>>, Stop> {
-        let samples = sample::samples(cx, &self.program, &self.targets, &self.cutpoints, layout)?;
-        let manager = &mut *self.manager.borrow_mut();
-        let guess = |(number, samples): (usize, &Vec<sample::Sample>)| {
-            Guesser::new(manager, &self.program, &self.cutpoints, number, (layout, samples)).run(conditional)
+    fn guesses(&mut self, cx: &Cx, layout: Layout, conditional: bool) -> Result<Option<Vec<Vec<TermId>>>, Stop> {
+        let (layout, samples) = match self.sampled.take() {
+            Some((known, samples)) if known == layout => (layout, samples),
+            _ => {
+                let samples = sample::samples(cx, &self.program, &self.targets, &self.cutpoints, &layout)?;
+                (layout, samples)
+            }
         };
-        Ok(Some(samples.iter().enumerate().map(guess).collect()))
+        let manager = &mut *self.manager.borrow_mut();
+        let guess = |(number, samples): (usize, &Vec<Sample>)| {
+            Guesser::new(manager, &self.program, &self.cutpoints, number, (&layout, samples)).run(conditional)
+        };
+        let candidates = samples.iter().enumerate().map(guess).collect();
+        self.sampled = Some((layout, samples));
+        Ok(Some(candidates))
     }
 }
