@@ -55,6 +55,8 @@ pub struct Answer {
     pub contradictory: bool,
     /// The text of the last `Reason:` line.
     pub reason: Option<String>,
+    /// Whether the tool executed the counterexample: that it reached the error, or why it did not.
+    pub executed: Option<Result<(), String>>,
     /// The message of a panic, in Rust's words or in those of `cpa-verify`.
     pub panic: Option<String>,
     /// The last line of an error: one that begins with `Error:` or `error:`.
@@ -115,6 +117,10 @@ impl Answer {
             }
         } else if let Some(reason) = line.strip_prefix("Reason:") {
             self.reason = Some(shortened(reason.trim()));
+        } else if line.starts_with("Confirmed: ") {
+            self.executed = Some(Ok(()));
+        } else if let Some(why) = line.strip_prefix("Not confirmed by execution: ") {
+            self.executed = Some(Err(shortened(why)));
         } else if let Some((_, place)) = line.split_once("panicked at ") {
             self.panic = Some(format!("panic at {}", shortened(place.trim_end_matches(':'))));
         } else if let Some(message) = line.strip_prefix("Error: internal error:") {

@@ -70,6 +70,10 @@ pub(crate) struct Common {
     /// Bind each run to so many processor cores of its own
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) cores: Option<u16>,
+    /// Check the evidence for each verdict by a second run of the tool: that its witness is accepted, and that its
+    /// counterexample was executed
+    #[arg(long)]
+    pub(crate) validate: bool,
     /// Measure by polling even where control groups may be used
     #[arg(long)]
     polling: bool,
@@ -245,6 +249,10 @@ impl Common {
                 (index - 1) % of == number - 1
             });
         }
+        if let Some(job) = jobs.iter().find(|job| self.validate && job.configuration.tool.validation.is_none()) {
+            let name = &job.configuration.tool.name;
+            return Err(Error::Usage(format!("--validate: the description of {name} does not say how")));
+        }
         let existing = match (self.resume, self.overwrite) {
             (true, _) => Existing::Resume,
             (false, true) => Existing::Overwrite,
@@ -287,7 +295,7 @@ impl Common {
         }
         let cgroups = if self.polling { Cgroups::none() } else { Cgroups::find() };
         let results = output.parent().unwrap_or(Path::new("")).to_path_buf();
-        Plan { workers, cores, pin, logs: self.log_dir.clone(), results, cgroups }
+        Plan { workers, cores, pin, logs: self.log_dir.clone(), results, cgroups, validate: self.validate }
     }
 }
 

@@ -3,7 +3,7 @@
 //! and says what came out. It knows of the verifier only the command line and the lines it prints.
 //!
 //! The way of a task: [`task`] reads its definition, [`tool`] makes a command line of it, [`limits`] runs that,
-//! [`answer`] reads what the tool said, [`result`] judges and records it; [`run`] does this for many at once, and an
+//! [`answer`] reads what the tool said, [`result`] judges and records it, [`validation`] judges its evidence; [`run`] does this for many at once, and an
 //! [`experiment`] says for which. [`summary`] and [`compare`] report on
 //! result files; [`matrix`] puts the configurations of several files side by side, for [`table`], [`plot`] and [`html`],
 //! and for the [`claims`] and [`published`] numbers of an experiment that is reproduced.
@@ -38,3 +38,4 @@ pub mod table;
 pub mod task;
 pub mod tool;
 pub mod units;
+pub mod validation;

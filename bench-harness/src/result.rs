@@ -16,6 +16,7 @@ use crate::{
     error::Error,
     limits::{End, Limits, Outcome},
     task::Expected,
+    validation::Checked,
 };
 
 /// What came out of a run.
@@ -113,6 +114,9 @@ pub struct Record {
     /// Numbers that the tool printed, by their labels.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub statistics: BTreeMap<String, f64>,
+    /// What the check of its evidence said, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation: Option<Checked>,
     /// The output of the run, relative to the folder of the result file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<PathBuf>,

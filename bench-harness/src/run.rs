@@ -29,10 +29,11 @@ use crate::{
     limits::{self, End, Limits},
     paths::relative,
     progress::Progress,
-    result::{self, Key, Parameter, Record, Writer, column},
+    result::{self, Key, Parameter, Record, Status, Writer, column},
     sys,
     task::Task,
     tool::{Circumstances, Tool},
+    validation,
 };
 
 /// A tool with options and limits, possibly with a parameter.
@@ -76,6 +77,8 @@ pub struct Plan {
     pub results: PathBuf,
     /// How usage is measured.
     pub cgroups: Cgroups,
+    /// Whether the evidence for each verdict is checked.
+    pub validate: bool,
 }
 
 /// Limits as the user wrote them.
@@ -207,8 +210,10 @@ fn run_one(plan: &Plan, job: &Job, folder: &Path, stop: &(dyn Fn() -> bool + Syn
         None => folder.join("log"),
     };
     let mut command = Command::new(&tool.program);
+    let check = tool.validation.as_ref().filter(|_| plan.validate);
+    let evidence = check.map_or(&[][..], |check| &check.options);
     let circumstances = Circumstances {
-        options: &configuration.options,
+        options: &[&configuration.options[..], evidence].concat(),
         time: &configuration.limit_texts.time,
         seconds: limits.cpu.as_secs_f64().ceil() as u64,
         memory: &configuration.limit_texts.memory,
@@ -224,9 +229,24 @@ fn run_one(plan: &Plan, job: &Job, folder: &Path, stop: &(dyn Fn() -> bool + Syn
     }
     log.seek(SeekFrom::Start(start)).map_err(Error::file("read", &path))?;
     let answer = Answer::read(BufReader::new(log), &tool.patterns).map_err(Error::file("read", &path))?;
+    let (status, reason) = result::judge(task.expected.as_ref(), &answer, &outcome, limits);
+    let mut checked = None;
+    if let (Some(check), Status::Correct | Status::Wrong | Status::Unjudged) = (check, status) {
+        let path = path.with_extension("validation.log");
+        let mut command = Command::new(&tool.program);
+        command.current_dir(&work).args(tool.filled(&check.arguments, task, &circumstances));
+        let (mut log, start) = new_log(&path, &command)?;
+        let second = limits::run(&mut command, &log, limits, &plan.cgroups, stop)
+            .map_err(|e| Error::Tool { tool: tool.program.display().to_string(), message: e.to_string() })?;
+        if second.end == End::Interrupted {
+            return Ok(None);
+        }
+        log.seek(SeekFrom::Start(start)).map_err(Error::file("read", &path))?;
+        let said = Answer::read(BufReader::new(log), &tool.patterns).map_err(Error::file("read", &path))?;
+        checked = Some(validation::judge(&answer, &said, &second, seconds(second.cpu)));
+    }
     // What the tool left there is of no interest, nor is it that some of it cannot be removed.
     let _ = fs::remove_dir_all(folder);
-    let (status, reason) = result::judge(task.expected.as_ref(), &answer, &outcome, limits);
     Ok(Some(Record {
         task: task.name.clone(),
         category: task.category.clone(),
@@ -250,6 +270,7 @@ fn run_one(plan: &Plan, job: &Job, folder: &Path, stop: &(dyn Fn() -> bool + Syn
         parameter: configuration.parameter.clone(),
         measured_by: Some(plan.cgroups.name().into()),
         statistics: answer.statistics,
+        validation: checked,
         log: plan.logs.is_some().then(|| relative(&path, &plan.results)),
     }))
 }

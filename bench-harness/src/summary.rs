@@ -6,6 +6,7 @@ use std::{cmp::Reverse, collections::BTreeMap, fmt::Write};
 use crate::{
     result::{Record, Status},
     units::{show_bytes, show_seconds},
+    validation::Judgement,
 };
 
 /// Reasons that are listed.
@@ -103,6 +104,7 @@ pub fn report(records: &[Record]) -> String {
     let mut text = wrong(records);
     let total = count(records);
     totals(&mut text, records, &total);
+    evidence(&mut text, records);
     reasons(&mut text, records);
     table(&mut text, records, &total);
     text
@@ -156,6 +158,27 @@ fn totals(text: &mut String, records: &[Record], total: &Counts) {
             show_bytes(memory)
         ),
     );
+}
+
+/// How much of the evidence was accepted, and what was not, with the reasons.
+fn evidence(text: &mut String, records: &[Record]) {
+    let checked: Vec<_> = records.iter().filter_map(|record| Some((record, record.validation.as_ref()?))).collect();
+    if checked.is_empty() {
+        return;
+    }
+    let confirmed = |proofs: bool| {
+        let of = || checked.iter().filter(|(record, _)| record.is_proof() == proofs);
+        let good = of().filter(|(_, checked)| checked.outcome == Judgement::Confirmed).count();
+        format!("{good} of {}", of().count())
+    };
+    let exceptions: Vec<_> = checked.iter().filter(|(_, found)| found.outcome != Judgement::Confirmed).collect();
+    let share = 100.0 * exceptions.len() as f64 / checked.len() as f64;
+    let (proofs, alarms) = (confirmed(true), confirmed(false));
+    line(text, format!("evidence confirmed for {proofs} proofs and {alarms} alarms; {share:.1} % are exceptions"));
+    for (record, found) in exceptions {
+        let reason = found.reason.as_deref().unwrap_or("no reason given");
+        line(text, format!("  {} {}: {reason}", record.task, found.outcome.name()));
+    }
 }
 
 /// Tool, options and limits, as far as all records agree.

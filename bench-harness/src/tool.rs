@@ -41,6 +41,20 @@ pub struct Description {
     /// Numbers in its output by label: the first group of the expression.
     #[serde(default)]
     pub statistics: BTreeMap<String, String>,
+    /// How its evidence is checked, if it leaves some.
+    #[serde(default)]
+    pub validation: Option<Validation>,
+}
+
+/// The check of the evidence for a verdict by a second command.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Validation {
+    /// Options with which the tool writes evidence into the folder where it is started.
+    pub options: Vec<String>,
+    /// The arguments of the second run of the same program, in the same folder; as in `command` of the tool, without the
+    /// program. The evidence is accepted if it comes to the same verdict.
+    pub arguments: Vec<String>,
 }
 
 /// A line that says what the tool found.
@@ -69,6 +83,8 @@ pub struct Tool {
     pub version: Vec<String>,
     /// How its output is read.
     pub patterns: Patterns,
+    /// How its evidence is checked.
+    pub validation: Option<Validation>,
     arguments: Vec<String>,
     data_model: BTreeMap<String, Vec<String>>,
     property_options: BTreeMap<String, Vec<String>>,
@@ -94,10 +110,11 @@ pub struct Circumstances<'a> {
 impl Description {
     /// `cpa-verify`, and tools that have the same interface.
     pub fn cpa_verify() -> Description {
-        let command = "cpa-verify --spec {property_file} {data_model} --timelimit {timelimit} --memlimit {memlimit} {options} {inputs}";
+        let words = |text: &str| text.split(' ').map(String::from).collect::<Vec<_>>();
+        let common = "--spec {property_file} {data_model} --timelimit {timelimit} --memlimit {memlimit}";
         let model = |model: DataModel| vec![model.option().to_string()];
         Description {
-            command: command.split(' ').map(String::from).collect(),
+            command: words(&format!("cpa-verify {common} {{options}} {{inputs}}")),
             version: version_options(),
             data_model: [("ILP32", model(DataModel::Ilp32)), ("LP64", model(DataModel::Lp64))]
                 .map(|(name, options)| (name.into(), options))
@@ -105,6 +122,10 @@ impl Description {
             property_options: BTreeMap::new(),
             verdict: Vec::new(),
             statistics: BTreeMap::new(),
+            validation: Some(Validation {
+                options: words("--confirm --witness witness.yml"),
+                arguments: words(&format!("{common} --validate-witness witness.yml {{inputs}}")),
+            }),
         }
     }
 }
@@ -134,6 +155,7 @@ impl Tool {
             program,
             version: description.version.clone(),
             patterns,
+            validation: description.validation.clone(),
             arguments: description.command[1..].to_vec(),
             data_model: description.data_model.clone(),
             property_options: description.property_options.clone(),
@@ -142,10 +164,15 @@ impl Tool {
 
     /// The arguments for a task.
     pub fn arguments(&self, task: &Task, with: &Circumstances) -> Vec<OsString> {
+        self.filled(&self.arguments, task, with)
+    }
+
+    /// Such arguments with everything filled in that stands for something.
+    pub fn filled(&self, template: &[String], task: &Task, with: &Circumstances) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = Vec::new();
         let mut all = |texts: &[String]| arguments.extend(texts.iter().map(OsString::from));
         let none = Vec::new();
-        for argument in &self.arguments {
+        for argument in template {
             match argument.as_str() {
                 "{options}" => all(with.options),
                 "{data_model}" => all(task.data_model.and_then(|m| self.data_model.get(m.name())).unwrap_or(&none)),

@@ -122,3 +122,32 @@ fn the_summary() {
     let shown = bench.command(&["show", "results.jsonl"]).output().unwrap();
     assert_eq!(stdout(&shown), text);
 }
+
+#[test]
+fn evidence_is_checked_by_a_second_run() {
+    let bench = Bench::new("evidence");
+    let unknown = |reason: &str| format!("echo \"Reason: {reason}\"; echo 'Verification result: UNKNOWN, x'");
+    let twice = |first: &str, second: &str| {
+        format!("case \"$*\" in\n  *--validate-witness*) {second} ;;\n  *) echo \"$*\" > witness.yml; {first} ;;\nesac")
+    };
+    // Evidence is in the folder of the run, and was asked for.
+    let found = format!("grep -q -e '--confirm --witness' witness.yml && {SAFE}");
+    bench
+        .task("a/accepted", true, &twice(SAFE, &found))
+        .task("a/refuted", true, &twice(SAFE, &unknown("the witness is rejected: x.c:3: the invariant does not hold")))
+        .task("a/silent", true, &twice(SAFE, &unknown("time limit")))
+        .task("b/executed", false, &twice(&format!("echo 'Confirmed: executed'; {UNSAFE}"), UNSAFE))
+        .task("b/not-executed", false, &twice(&format!("echo 'Not confirmed by execution: no cc'; {UNSAFE}"), UNSAFE))
+        .task("b/no-verdict", false, &twice(&unknown("recursion"), "exit 3"));
+    let output = bench.run(&["--validate"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    let from = text.find("evidence").unwrap();
+    expect![[r#"
+        evidence confirmed for 1 of 3 proofs and 1 of 2 alarms; 60.0 % are exceptions
+          a/refuted rejected: witness: the witness is rejected: x.c:3: the invariant does not hold
+          a/silent unknown: witness: time limit
+          b/not-executed unknown: execution: no cc
+    "#]]
+    .assert_eq(&text[from..text.find("\nreasons").unwrap()]);
+}
