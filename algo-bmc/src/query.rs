@@ -9,7 +9,7 @@ use std::time::Duration;
 use cpa_core::{Cx, Stop};
 use cpa_predicate::Manager;
 use cpa_predicate::manager::limits;
-use smt::solver::{CheckResult, Model, Solver, Z3Solver};
+use smt::solver::{CheckResult, Model};
 use smt::{Term, TermId};
 
 /// The answer to a query.
@@ -36,7 +36,7 @@ pub fn ask<T>(
     if let Term::False = manager.terms.get(formula) {
         return Ok(Answer::Unsat);
     }
-    let mut solver = Z3Solver::new(&manager.encoder.whole_paths());
+    let mut solver = manager.path_solver();
     solver.assert(&manager.terms, formula);
     let mut limits = limits(cx);
     if let Some(timeout) = timeout {

@@ -23,6 +23,14 @@ pub enum Dump {
     Cfa,
     /// The blocks of block-abstraction memoization.
     Blocks,
+    /// The abstract reachability graph.
+    Arg,
+    /// The predicates of the predicate analysis and where they are tracked.
+    Predicates,
+    /// The invariants of a proof at loops.
+    Invariants,
+    /// The queries to the SMT solver, as SMT-LIB 2 files in the folder of --output-path.
+    Queries,
 }
 
 /// When files are preprocessed.
@@ -116,9 +124,13 @@ pub struct Args {
     /// Print statistics before the verdict.
     #[arg(long)]
     pub stats: bool,
-    /// Print a part of the program's representation and stop.
-    #[arg(long, value_name = "WHAT")]
+    /// Print a part of the program's representation and stop, or print in front of the result what the analysis found.
+    #[arg(long, value_name = "WHAT", conflicts_with_all = ["json", "sarif"])]
     pub dump: Option<Dump>,
+    /// Write all there is to know about the run into a folder: witness, counterexample and harness, report, graphs,
+    /// predicates, invariants, statistics, log, options and result.
+    #[arg(long, value_name = "DIR", conflicts_with = "validate_witness")]
+    pub output_path: Option<PathBuf>,
     /// The format of the dump.
     #[arg(long, value_name = "FORMAT", default_value = "text", requires = "dump")]
     pub format: DumpFormat,
@@ -134,7 +146,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE.yml")]
     pub witness: Option<PathBuf>,
     /// The version of the witness format.
-    #[arg(long, value_name = "VERSION", default_value = "2.0", requires = "witness")]
+    #[arg(long, value_name = "VERSION", default_value = "2.0")]
     pub witness_format: WitnessFormat,
     /// Check a witness instead of looking for a verdict: its invariants must hold and the property with them, or its way must
     /// lead to the error.

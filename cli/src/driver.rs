@@ -36,6 +36,9 @@ const STACK: usize = 1 << 30;
 /// How long a cancelled analysis may take to come back before the process ends without it.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// How long it may take to write files after that.
+const WRITING_GRACE: Duration = Duration::from_secs(15);
+
 /// What a run ends with, for the exit code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum End {
@@ -111,6 +114,9 @@ fn run(args: &Args) -> Result<End, String> {
         return documentation(args).map(|()| End::True);
     }
     let config = configuration(args)?;
+    if args.dump == Some(Dump::Queries) && args.output_path.is_none() {
+        return Err("--dump queries: name the folder for the files with --output-path".into());
+    }
     let input = match input(args, &config) {
         Ok(input) => input,
         Err(message) => {
@@ -236,8 +242,8 @@ fn supervise(args: &Args, input: Input, config: Config, limits: Limits) -> Resul
             let work = AssertUnwindSafe(|| match args.dump {
                 Some(Dump::Cfa) => verify::dump(&input, args.format),
                 Some(Dump::Blocks) => verify::dump_blocks(&input, &config),
-                None if args.explain_plan => verify::explain(&input, &config),
-                None => verify::verify(&input, &config, &args, limits, cancel, status),
+                _ if args.explain_plan => verify::explain(&input, &config),
+                _ => verify::verify(&input, &config, &args, limits, cancel, status),
             });
             let reply = panic::catch_unwind(work);
             // The receiver is gone when the process ends without waiting for the analysis.
@@ -271,7 +277,7 @@ fn supervise(args: &Args, input: Input, config: Config, limits: Limits) -> Resul
                 cancel.cancel();
                 cancelled = Some((Instant::now(), ending));
             }
-            (Some((since, ending)), _) if since.elapsed() > GRACE => {
+            (Some((since, ending)), _) if since.elapsed() > patience(&status) => {
                 heartbeat.clear();
                 let ending = ending.clone();
                 let end = ending.end();
@@ -282,6 +288,12 @@ fn supervise(args: &Args, input: Input, config: Config, limits: Limits) -> Resul
             _ => {}
         }
     }
+}
+
+/// How long to wait for a cancelled analysis: longer once it has come back and its results are written.
+fn patience(status: &Mutex<String>) -> Duration {
+    let writing = status.lock().is_ok_and(|status| *status == verify::WRITING);
+    if writing { WRITING_GRACE } else { GRACE }
 }
 
 /// Why the watchdog ended a run.

@@ -12,6 +12,7 @@ pub mod explain;
 pub mod features;
 pub mod limits;
 pub mod options;
+mod output;
 pub mod patching;
 pub mod plan;
 pub mod portfolio;

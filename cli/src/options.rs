@@ -369,6 +369,8 @@ options! {
     "execution.random.seed" execution_seed: u32 = 1;
     /// Execution: the greatest size of the program's memory together with what is noted about it.
     "execution.memory" execution_memory: Bytes = Bytes(1_000_000_000);
+    /// The folder where the queries to the SMT solver are written, a file for each solver; none if it is empty.
+    "solver.queryFolder" query_folder: String = String::new();
     /// How machine integers become terms. The integer encoding falls back to bit-vectors for a program that it cannot
     /// represent exactly.
     "cpa.predicate.encoding" encoding: EncodingChoice = EncodingChoice::Bitvector;
@@ -469,7 +471,8 @@ impl Config {
 
     /// The defaults with the settings that the stages of a plan share with the whole run.
     pub fn stage_base(&self) -> Self {
-        Self { entry_function: self.entry_function.clone(), ..Self::default() }
+        let (entry_function, query_folder) = (self.entry_function.clone(), self.query_folder.clone());
+        Self { entry_function, query_folder, ..Self::default() }
     }
 }
 

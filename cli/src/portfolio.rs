@@ -17,7 +17,9 @@ use cfa::ids::NodeId;
 use cpa_core::{Arg, ArgId, Budget, CancelToken, Cx, Invariants, Outcome, Progress, Reason, Stop, Verdict};
 use report::graph::Graph;
 
+use crate::args::DumpFormat;
 use crate::limits::{Limits, memory_used, shorter, thread_time};
+use crate::output;
 use crate::plan::{Plan, Stage};
 use crate::registry::analysis;
 
@@ -47,6 +49,12 @@ pub struct Turn {
     pub busiest: Vec<(NodeId, usize)>,
     /// A picture of the explored graph, if that was asked for.
     pub picture: Option<Graph>,
+    /// The explored graph as text, likewise.
+    pub graph: Option<String>,
+    /// The same in the language of Graphviz, likewise.
+    pub graph_as_dot: Option<String>,
+    /// The predicates, likewise.
+    pub predicates: Option<String>,
 }
 
 /// Why a stage has no outcome.
@@ -71,6 +79,8 @@ pub struct Answer {
     pub panicked: bool,
     /// What the proof knows, if there is one and if that was asked for.
     pub invariants: Option<Arc<Invariants>>,
+    /// What happened when.
+    pub log: Vec<String>,
 }
 
 /// Why a plan did not run.
@@ -148,6 +158,12 @@ pub struct Wanted {
     pub busiest: bool,
     /// A picture of the explored graph.
     pub picture: bool,
+    /// The explored graph in some format.
+    pub graph: Option<DumpFormat>,
+    /// The explored graph for Graphviz.
+    pub graph_as_dot: bool,
+    /// The predicates and where they are tracked.
+    pub predicates: bool,
 }
 
 impl Job {
@@ -156,7 +172,8 @@ impl Job {
         let (reports, results) = mpsc::channel();
         let runners =
             stages.into_iter().enumerate().map(|(at, stage)| self.spawn(at, stage, reports.clone())).collect();
-        let mut run = Run { job: self, runners, waiting: VecDeque::new(), active: Vec::new(), failures: Vec::new() };
+        let (waiting, active) = (VecDeque::new(), Vec::new());
+        let mut run = Run { job: self, runners, waiting, active, failures: Vec::new(), log: Vec::new() };
         run.waiting.extend(0..run.runners.len());
         run.coordinate(&results)
     }
@@ -218,6 +235,12 @@ impl Worker {
                 invariants: proved.then(|| Arc::new(analysis.invariants())),
                 busiest: if self.wanted.busiest { busiest(&self.program, analysis.graph()) } else { Vec::new() },
                 picture: analysis.graph().filter(|_| self.wanted.picture).map(|graph| picture(&self.program, graph)),
+                graph: analysis.graph().zip(self.wanted.graph).map(|(graph, format)| output::graph(graph, format)),
+                graph_as_dot: analysis
+                    .graph()
+                    .filter(|_| self.wanted.graph_as_dot)
+                    .map(|graph| output::graph(graph, DumpFormat::Dot)),
+                predicates: self.wanted.predicates.then(|| analysis.predicates()).flatten(),
                 notes: analysis.notes().to_vec(),
                 statistics: analysis.statistics(),
                 cpu: thread_time(),
@@ -280,7 +303,10 @@ fn picture(program: &Program, graph: &Arg) -> Graph {
     for (at, &id) in ids.iter().enumerate() {
         let location = graph.location(id);
         let edge = program.node(location).leaving.first();
-        let place = edge.map(|&edge| format!(" {}", program.location(program.edge(edge).span))).unwrap_or_default();
+        let place = edge.map(|&edge| program.location(program.edge(edge).span));
+        // Paths are long, and blocks small.
+        let name = |file: &str| file.rsplit('/').next().unwrap_or(file).to_string();
+        let place = place.map(|at| format!(" {}:{}:{}", name(&at.file), at.line, at.column)).unwrap_or_default();
         let target = graph.target(id).is_some();
         drawn.nodes.push((format!("{id} at {location}{place}{}", if target { " (target)" } else { "" }), target));
         let parents = graph.parents(id).iter().filter_map(|(parent, _)| positions.get(parent));
@@ -299,9 +325,15 @@ struct Run<'a> {
     /// Stages that run, with the time when their turn ends at the latest.
     active: Vec<(usize, Option<Instant>)>,
     failures: Vec<(usize, Failure)>,
+    log: Vec<String>,
 }
 
 impl Run<'_> {
+    fn log(&mut self, text: &str) {
+        let time = self.job.limits.elapsed().as_secs_f64();
+        self.log.push(format!("{time:9.3} s  {text} (Portfolio.run, INFO)"));
+    }
+
     fn coordinate(mut self, results: &Receiver<(usize, Result<Turn, Failure>)>) -> Result<Answer, PortfolioError> {
         loop {
             while self.active.len() < self.job.cores.max(1) {
@@ -339,7 +371,10 @@ impl Run<'_> {
         runner.turns += 1;
         runner.cancel = CancelToken::new();
         let order = Order { turn, cancel: runner.cancel.clone() };
-        if runner.orders.send(order).is_err() {
+        let (name, number) = (runner.stage.name.clone(), runner.turns);
+        let most = turn.map(|turn| format!(", for at most {:.1} s", turn.as_secs_f64())).unwrap_or_default();
+        self.log(&format!("Starting stage {name}, turn {number}{most}"));
+        if self.runners[at].orders.send(order).is_err() {
             self.failures.push((at, Failure::Panic));
             return;
         }
@@ -354,11 +389,19 @@ impl Run<'_> {
         let turn = match result {
             Ok(turn) => turn,
             Err(failure) => {
+                self.log(&format!("Stage {} failed", self.runners[at].stage.name));
                 self.failures.push((at, failure));
                 return None;
             }
         };
         let verdict = turn.outcome.verdict().clone();
+        let said = match &verdict {
+            Verdict::True => "TRUE".to_string(),
+            Verdict::False(_) => "FALSE".to_string(),
+            Verdict::Unknown(reason) => format!("UNKNOWN, {reason}"),
+        };
+        let cpu = turn.cpu.as_secs_f64();
+        self.log(&format!("Stage {}: {said}, after {cpu:.3} s of CPU time", self.runners[at].stage.name));
         let runner = &mut self.runners[at];
         runner.last = Some(turn);
         match verdict {
@@ -393,6 +436,7 @@ impl Run<'_> {
             if let Some(position) = suspended
                 && let Some(at) = self.waiting.remove(position)
             {
+                self.log(&format!("Memory is scarce, giving up stage {}", self.runners[at].stage.name));
                 self.release(at);
             }
         }
@@ -415,7 +459,8 @@ impl Run<'_> {
         }
     }
 
-    fn conclude(self, answer: Option<usize>) -> Result<Answer, PortfolioError> {
+    fn conclude(mut self, answer: Option<usize>) -> Result<Answer, PortfolioError> {
+        self.log("Stopping analysis");
         for (_, failure) in &self.failures {
             if let Failure::Configuration(message) = failure {
                 return Err(PortfolioError::Configuration(message.clone()));
@@ -432,7 +477,7 @@ impl Run<'_> {
         let stage = answer.map(|at| self.runners[at].stage.name.clone());
         let invariants = answer.and_then(|at| self.runners[at].last.as_ref()?.invariants.clone());
         let turns = self.runners.into_iter().filter_map(|runner| Some((runner.stage.name, runner.last?))).collect();
-        Ok(Answer { outcome, stage, turns, panicked, invariants })
+        Ok(Answer { outcome, stage, turns, panicked, invariants, log: self.log })
     }
 
     /// Nobody found an answer. A construct that is not supported says most, then what the stages say.

@@ -12,6 +12,7 @@ mod evidence;
 mod execution;
 mod exhaustive;
 mod kind;
+mod queries;
 mod strategies;
 
 use std::collections::BTreeSet;
@@ -48,6 +49,11 @@ pub trait Analysis {
 
     /// The abstract reachability graph as far as it was explored, for saying where the analysis is.
     fn graph(&self) -> Option<&Arg> {
+        None
+    }
+
+    /// The predicates in use and where they are tracked, if the analysis has such.
+    fn predicates(&self) -> Option<String> {
         None
     }
 
@@ -95,6 +101,9 @@ fn manager(program: &Arc<Program>, config: &Config, notes: &mut Vec<String>) -> 
                 .map_err(|inexact| format!("internal error: bit-vectors are exact, but {inexact}"))?
         }
     };
+    if !config.query_folder.is_empty() {
+        manager.record(queries::into_folder(&config.query_folder));
+    }
     manager.configure(Settings {
         computation: match config.computation {
             ComputationChoice::Cartesian => Computation::Cartesian,

@@ -118,10 +118,9 @@ impl Results<'_> {
 
     /// Writes the report.
     pub fn report(&self, path: &Path, summary: &Summary, config: &Config) -> Result<(), RunError> {
-        let found = self.answer.turns.iter().find(|(stage, _)| Some(stage) == self.answer.stage.as_ref());
-        let turn = found.or_else(|| self.answer.turns.iter().rfind(|(_, turn)| turn.picture.is_some()));
         let options = config.values().into_iter().map(|(key, value)| (key.to_string(), value)).collect();
-        let extras = Extras { options, explored: turn.and_then(|(_, turn)| turn.picture.clone()) };
+        let explored = self.turn().and_then(|turn| turn.picture.clone());
+        let extras = Extras { options, explored, log: self.answer.log.clone() };
         write(path, &html::report(self.program, summary, &extras))
     }
 
@@ -185,6 +184,6 @@ fn expected_word(validity: &Validity) -> &'static str {
 }
 
 /// Writes a file that was asked for.
-fn write(path: &Path, text: &str) -> Result<(), RunError> {
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), RunError> {
     fs::write(path, text).map_err(|error| RunError::Output(format!("cannot write {}: {error}", path.display())))
 }

@@ -10,16 +10,20 @@ use cpa_core::CancelToken;
 use report::summary::Summary;
 use report::verdict::VerdictLine;
 
-use crate::args::{Args, DumpFormat};
+use crate::args::{Args, Dump, DumpFormat};
 use crate::dump;
 use crate::features::features;
 use crate::limits::{Limits, cpu_time, memory_used};
 use crate::options::Config;
+use crate::output;
 use crate::plan::Plan;
 use crate::portfolio::{Answer, Job, PortfolioError, Wanted, applicable};
 use crate::registry::partitioning;
 use crate::results::{Results, VERSION};
 use crate::validate::{self, Task, Validity};
+
+/// What the status says when the analysis has come back.
+pub const WRITING: &str = "writing the results";
 
 /// A source file in memory.
 #[derive(Clone, Debug)]
@@ -130,12 +134,32 @@ pub fn verify(
     if let Some(path) = &args.validate_witness {
         return validate(&task, path, &name, args).map(|summary| Reply::Result(Box::new(summary)));
     }
+    let args = &output::with_folder(args);
+    let mut config = config.clone();
+    if let Some(folder) = &args.output_path {
+        output::make(folder)?;
+        if args.dump == Some(Dump::Queries) {
+            config.query_folder = folder.display().to_string();
+        }
+    }
+    let config = &config;
+    let dumps = |what: Dump| args.dump == Some(what);
     let wanted = Wanted {
-        invariants: args.witness.is_some() || args.json || args.self_check || args.report.is_some(),
+        invariants: args.witness.is_some()
+            || args.json
+            || args.self_check
+            || args.report.is_some()
+            || dumps(Dump::Invariants),
         busiest: args.explain_unknown || args.report.is_some(),
         picture: args.report.is_some(),
+        graph: args.dump.filter(|dump| *dump == Dump::Arg).map(|_| args.format),
+        graph_as_dot: args.output_path.is_some(),
+        predicates: args.output_path.is_some() || dumps(Dump::Predicates),
     };
     let answer = answer(&program, &property, config, wanted, &limits, &cancel, &status)?;
+    if let Ok(mut status) = status.lock() {
+        *status = WRITING.to_string();
+    }
     let staged = config.is_staged();
     let results = Results { program: &program, property: &property, name: &name, answer: &answer, args };
     let mut summary = results.summary()?;
@@ -146,8 +170,16 @@ pub fn verify(
         summary.statistics = statistics(&program, &answer, staged, setup, &limits);
     }
     summary.found_by = answer.stage.clone().filter(|_| staged);
+    if let Some(what) = args.dump {
+        summary.dump = output::dumped(what, &results, &summary);
+    }
     if let Some(path) = &args.report {
         results.report(path, &summary, config)?;
+        if let Some(folder) = &args.output_path {
+            output::fill(folder, &results, &summary, config)?;
+            let folder = folder.display();
+            summary.notes.push(format!("more details about the run can be found in the folder \"{folder}\""));
+        }
         if !args.stats {
             summary.statistics.clear();
         }

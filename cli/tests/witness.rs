@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Witnesses: every verdict has one, ours are accepted from the file alone, wrong ones are rejected.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use report::instrument::{VIOLATED, with_checks};
 
 struct Folder(PathBuf);
 
@@ -30,6 +32,24 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
+}
+
+/// Inserts the invariants of a witness as checks into the program; what the system's compiler says about that.
+fn compiled_with_checks(program: &Path, witness: &str) -> Result<usize, String> {
+    let text = std::fs::read_to_string(program).unwrap();
+    let source = cfa::Source { name: program.display().to_string(), text };
+    let loaded = cfa::load(&[source], &cfa::Options::default()).map_err(|error| error.to_string())?;
+    let claims = report::lint::read(witness).map_err(|problems| problems.join("\n"))?.invariants;
+    let checked = with_checks(&loaded, &claims)?;
+    let file = std::env::temp_dir().join(format!("cpa-verify-{}-checked.c", std::process::id()));
+    std::fs::write(&file, format!("void {VIOLATED}(void); {}", checked[0].text)).unwrap();
+    // Old programs call functions that they do not declare.
+    let mut command = Command::new("gcc");
+    command.args(["-std=gnu11", "-m32", "-w", "-fsyntax-only", "-Werror=implicit-function-declaration"]);
+    command.args(["-Wno-implicit-function-declaration"]).arg(&file);
+    let output = command.output().unwrap();
+    let _ = std::fs::remove_file(&file);
+    if output.status.success() { Ok(claims.len()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
 }
 
 const SAFE: &str = "extern void reach_error(void); extern int __VERIFIER_nondet_int(void);\n\
@@ -128,4 +148,55 @@ fn graphml_says_the_same() {
         let single = text.lines().filter(|line| line.starts_with(&format!("<{tag} ")) && line.ends_with("/>")).count();
         assert_eq!(opened, closed + single, "{tag}: {text}");
     }
+}
+
+#[test]
+fn invariants_are_in_scope_where_they_stand() {
+    // Names that are hidden and visible again, in all kinds of loops.
+    let folder = Folder::new(
+        "scope",
+        "extern void reach_error(void); extern int __VERIFIER_nondet_int(void);\nint x = 0;\n\
+         static int twice(int n) {\n  int x = 0;\n  for (int i = 0; i < n; i++) { int twice = 2; x = x + twice; if (x > 2000) break; }\n\
+           return x;\n}\n\
+         int main(void) {\n  unsigned char small = 0; int y = 0;\n\
+           do { x++; y++; small = small + 1; } while (__VERIFIER_nondet_int() && x < 100);\n\
+           { int y = 7; while (__VERIFIER_nondet_int()) { y = 14 - y; if (y != 7) break; } if (y != 7) return 0; }\n\
+           if (x != y) reach_error();\n  return twice(x) < 0 ? 1 : 0;\n}\n",
+    );
+    let mut claims = 0;
+    for preset in ["default", "predicate", "kinduction", "octagon-widening"] {
+        folder.verify(&["--preset", preset, "--output-path", "out"]);
+        let Ok(witness) = std::fs::read_to_string(folder.0.join("out/witness.yml")) else { continue };
+        claims += compiled_with_checks(&folder.0.join("p.c"), &witness).unwrap_or_else(|why| panic!("{preset}: {why}"));
+        std::fs::remove_dir_all(folder.0.join("out")).unwrap();
+    }
+    assert!(claims >= 2, "{claims}");
+}
+
+/// The same for the tasks of a list: `CPA_SET=abe.set cargo test -p cli --test witness -- --ignored`.
+#[test]
+#[ignore = "takes minutes; needs the environment variable CPA_SET"]
+fn invariants_of_tasks_are_in_scope() {
+    let set = PathBuf::from(std::env::var_os("CPA_SET").expect("CPA_SET names a list of tasks"));
+    let list = std::fs::read_to_string(&set).unwrap();
+    let (mut proofs, mut claims) = (0, 0);
+    for task in list.lines().filter(|line| line.ends_with(".yml")) {
+        let definition = set.parent().unwrap().join(task);
+        let [c, i] = ["c", "i"].map(|ending| definition.with_extension(ending));
+        let program = if c.is_file() { c } else { i };
+        if !program.is_file() || cfa::needs_preprocessor(&std::fs::read_to_string(&program).unwrap_or_default()) {
+            continue;
+        }
+        let witness = std::env::temp_dir().join(format!("cpa-verify-{}-task.yml", std::process::id()));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cpa-verify"));
+        command.args(["--timelimit", "4s", "--cores", "1", "--witness"]).arg(&witness).arg(&program);
+        let said = String::from_utf8(command.output().unwrap().stdout).unwrap();
+        if said.contains("result: TRUE") {
+            let text = std::fs::read_to_string(&witness).unwrap();
+            proofs += 1;
+            claims += compiled_with_checks(&program, &text).unwrap_or_else(|why| panic!("{task}: {why}\n{text}"));
+        }
+        let _ = std::fs::remove_file(&witness);
+    }
+    println!("{proofs} proofs with {claims} invariants, all of which compile");
 }

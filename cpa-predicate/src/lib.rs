@@ -31,7 +31,7 @@ pub use decode::Decoder;
 pub use encode::Encoding;
 pub use formula::{Formula, Representation};
 pub use impact::ImpactCovering;
-pub use manager::{Computation, Manager, Settings};
+pub use manager::{Computation, Manager, Scripts, Settings};
 pub use pathcheck::PathCheck;
 pub use precision::{Precision, Scope, Sharing};
 pub use reducer::{BlockPredicates, PredicateReducer};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What the Predicate CPA and its refiner share: terms, predicates, regions, the solver and the statistics.
 
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use cfa::Program;
 use cpa_core::{Cx, Step, Stop};
 use rustc_hash::FxHashMap;
 use smt::path::PathFormula;
-use smt::solver::{Limits, Solver, Timed, Z3Config, Z3Solver};
+use smt::solver::{Limits, Recorded, Solver, Timed, Z3Config, Z3Solver};
 use smt::{TermId, Terms};
 
 use crate::abstraction::Model;
@@ -58,6 +59,13 @@ impl Default for Settings {
 /// A block from an abstraction state, with the numbers and values of the predicates behind it.
 pub(crate) type BlockKey = (TermId, Vec<(u32, TermId)>);
 
+fn abstraction_solver(encoder: &Encoder) -> Z3Config {
+    Z3Config { logic: encoder.logic(), eliminate_arrays: true, ..Z3Config::default() }
+}
+
+/// Makes, for a kind of queries, the place where a script of them goes.
+pub type Scripts = Rc<dyn Fn(&str) -> Box<dyn FnMut(&str)>>;
+
 /// The shared part of one predicate analysis.
 pub struct Manager {
     /// All terms of the run.
@@ -69,7 +77,8 @@ pub struct Manager {
     /// Counters of the run.
     pub stats: Statistics,
     pub(crate) regions: Box<dyn Regions>,
-    pub(crate) solver: Timed<Z3Solver>,
+    pub(crate) solver: Timed<Box<dyn Solver>>,
+    scripts: Option<Scripts>,
     /// Abstractions computed so far; none where the block cannot be passed.
     pub(crate) abstractions: FxHashMap<BlockKey, Option<RegionId>>,
     /// Models of blocks by path condition.
@@ -91,14 +100,15 @@ impl Manager {
         let mut terms = Terms::new();
         let mut encoder = Encoder::new(Arc::clone(program), encoding);
         encoder.check_program(&mut terms)?;
-        let config = Z3Config { logic: encoder.logic(), eliminate_arrays: true, ..Z3Config::default() };
+        let config = abstraction_solver(&encoder);
         Ok(Self {
             terms,
             encoder,
             predicates: Predicates::default(),
             stats: Statistics::default(),
             regions: region::new_manager(library),
-            solver: Timed::new(Z3Solver::new(&config)),
+            solver: Timed::new(Box::new(Z3Solver::new(&config))),
+            scripts: None,
             abstractions: FxHashMap::default(),
             models: FxHashMap::default(),
             feasible: FxHashMap::default(),
@@ -109,6 +119,22 @@ impl Manager {
             region_terms: FxHashMap::default(),
             term_regions: FxHashMap::default(),
         })
+    }
+
+    /// Writes the queries down from now on; before the first one.
+    pub fn record(&mut self, scripts: Scripts) {
+        let solver = Z3Solver::new(&abstraction_solver(&self.encoder));
+        self.solver = Timed::new(Box::new(Recorded::new(solver, scripts("abstraction"))));
+        self.scripts = Some(scripts);
+    }
+
+    /// A solver for one question about whole paths.
+    pub fn path_solver(&self) -> Box<dyn Solver> {
+        let solver = Z3Solver::new(&self.encoder.whole_paths());
+        match &self.scripts {
+            Some(scripts) => Box::new(Recorded::new(solver, scripts("path"))),
+            None => Box::new(solver),
+        }
     }
 
     /// Sets how abstractions are computed; before the first one.

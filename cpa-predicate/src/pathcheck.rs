@@ -12,7 +12,7 @@ use cfa::Program;
 use cfa::ir::Op;
 use cpa_core::{Arg, ArgId, Cut, Cx, Refinement, Refiner, Stop};
 use smt::path::PathFormula;
-use smt::solver::{CheckResult, Solver, Z3Solver};
+use smt::solver::CheckResult;
 use smt::{Evaluator, TermId, Terms, Value};
 
 use crate::calls::Calls;
@@ -54,7 +54,7 @@ impl Refiner for PathCheck {
             }
         }
         roots[0] = formula.pc;
-        let mut solver = Z3Solver::new(&manager.encoder.whole_paths());
+        let mut solver = manager.path_solver();
         solver.assert(&manager.terms, formula.pc);
         let result = solver.check(&manager.terms, &[], &limits(cx));
         cx.check()?;

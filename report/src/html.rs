@@ -8,11 +8,16 @@ use std::fmt::Write;
 use cfa::{FuncId, NodeId, Program};
 use serde_json::{Value, json};
 
-use crate::graph::{Graph, escape, svg};
+use crate::graph::{Graph, draw, escape};
 use crate::summary::Summary;
 
 /// All automata together are drawn with at most so many locations.
 const MAX_NODES: usize = 6000;
+/// A text of a location in a drawing is not longer.
+const MAX_TEXT: usize = 160;
+/// The heads of arrows; not hidden, because browsers do not use what is.
+const ARROW: &str = "<svg width=\"0\" height=\"0\" style=\"position:absolute\"><defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" \
+    refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\"><path d=\"M0 0L8 4L0 8z\"/></marker></defs></svg>";
 /// More steps than these are not shown.
 const MAX_STEPS: usize = 5000;
 
@@ -23,6 +28,8 @@ pub struct Extras {
     pub options: Vec<(String, String)>,
     /// The explored graph of the stage that has the answer.
     pub explored: Option<Graph>,
+    /// What happened when.
+    pub log: Vec<String>,
 }
 
 /// The report.
@@ -33,7 +40,7 @@ pub fn report(program: &Program, summary: &Summary, extras: &Extras) -> String {
         escape(&title),
         include_str!("report.css")
     );
-    let _ = write!(page, "<header><h1>{}</h1><nav id=\"tabs\"></nav></header>\n<main>\n", escape(&title));
+    let _ = write!(page, "{ARROW}<header><h1>{}</h1><nav id=\"tabs\"></nav></header>\n<main>\n", escape(&title));
     section(&mut page, "Source", "<div id=\"steps\"></div><div id=\"source\"></div>");
     section(&mut page, "Control flow", &automata(program, summary));
     if let Some(graph) = &extras.explored {
@@ -41,6 +48,7 @@ pub fn report(program: &Program, summary: &Summary, extras: &Extras) -> String {
     }
     section(&mut page, "Result", &result(summary));
     section(&mut page, "Statistics", &table(summary.statistics.iter().map(|(a, b)| (a.as_str(), b.as_str()))));
+    section(&mut page, "Log", &format!("<pre>{}</pre>", escape(&extras.log.join("\n"))));
     section(&mut page, "Options", &table(extras.options.iter().map(|(a, b)| (a.as_str(), b.as_str()))));
     let data = data(program, summary).to_string().replace("</", "<\\/");
     let _ = write!(
@@ -95,11 +103,17 @@ fn result(summary: &Summary) -> String {
 }
 
 fn drawing(graph: &Graph) -> String {
-    let omitted = match graph.omitted {
-        0 => String::new(),
-        number => format!("<p>{number} further nodes are not drawn.</p>"),
+    let drawing = draw(graph);
+    let mut about = format!("{} nodes in {} blocks without branches. ", graph.nodes.len(), drawing.blocks);
+    if graph.omitted > 0 {
+        let _ = write!(about, "{} further nodes are not drawn. ", graph.omitted);
+    }
+    about += if drawing.layered {
+        "Drag to move, Ctrl and the wheel or the buttons to zoom; a click leads to the source."
+    } else {
+        "Too large for layers, so each block is a row."
     };
-    format!("{omitted}<div class=\"graph\">{}</div>", svg(graph))
+    format!("<p class=\"about\">{about}</p><div class=\"graph\">{}</div>", drawing.svg)
 }
 
 /// The automata, those of the functions on the way to the error first.
@@ -142,7 +156,7 @@ fn automaton(program: &Program, nodes: &[NodeId]) -> Graph {
             .collect();
         let line = node.leaving.first().map(|&edge| program.location(program.edge(edge).span).line);
         let line = line.map(|line| format!(" line {line}")).unwrap_or_default();
-        let text: String = format!("{id}{line}: {}", leaving.join("  |  ")).chars().take(160).collect();
+        let text: String = format!("{id}{line}: {}", leaving.join("  |  ")).chars().take(MAX_TEXT).collect();
         graph.nodes.push((text, program.loops.heads.contains(&id)));
         for &edge in &node.leaving {
             graph.edges.push((id.index() - first, program.edge(edge).dst.index() - first, false));

@@ -17,11 +17,23 @@
     tabs.append(button);
     return button;
   });
+  // Wide graphs begin with their first block in the middle.
+  function start(box) {
+    const first = box.querySelector(".block rect");
+    if (!first || box.dataset.seen || !box.clientWidth) return;
+    box.dataset.seen = "yes";
+    const at = first.getBoundingClientRect();
+    box.scrollLeft += at.left + at.width / 2 - box.getBoundingClientRect().left - box.clientWidth / 2;
+  }
+  for (const part of document.querySelectorAll("details")) {
+    part.addEventListener("toggle", () => part.querySelectorAll(".graph").forEach(start));
+  }
   function show(section) {
     sections.forEach((other, at) => {
       other.classList.toggle("on", other === section);
       buttons[at].classList.toggle("on", other === section);
     });
+    section.querySelectorAll(".graph").forEach(start);
   }
 
   // The source, with a place for values behind each line.
@@ -109,17 +121,61 @@
   show(sections[0]);
   if (rows.length) go(rows.length - 1);
 
-  // Graphs grow and shrink with the wheel while Ctrl is held.
+  // Graphs are moved by dragging, grow and shrink by buttons and with the wheel while Ctrl is held, around the pointer. A
+  // click on a block leads to its place in the source.
   for (const box of document.querySelectorAll(".graph")) {
     const svg = box.querySelector("svg");
-    const [width, height] = [svg.width.baseVal.value, svg.height.baseVal.value];
+    const [width, height] = [Number(svg.getAttribute("width")), Number(svg.getAttribute("height"))];
     let scale = 1;
+    const zoom = (to, x, y) => {
+      const old = scale;
+      scale = Math.min(4, Math.max(0.05, to));
+      svg.setAttribute("width", width * scale);
+      svg.setAttribute("height", height * scale);
+      box.scrollLeft = (box.scrollLeft + x) * scale / old - x;
+      box.scrollTop = (box.scrollTop + y) * scale / old - y;
+    };
     box.addEventListener("wheel", (event) => {
       if (!event.ctrlKey) return;
       event.preventDefault();
-      scale = Math.min(4, Math.max(0.05, scale * (event.deltaY < 0 ? 1.15 : 1 / 1.15)));
-      svg.setAttribute("width", width * scale);
-      svg.setAttribute("height", height * scale);
+      const frame = box.getBoundingClientRect();
+      zoom(scale * (event.deltaY < 0 ? 1.15 : 1 / 1.15), event.clientX - frame.left, event.clientY - frame.top);
     }, { passive: false });
+    const bar = make("div", "bar");
+    const button = (text, action) => {
+      const made = make("button", "", text);
+      made.onclick = action;
+      bar.append(made);
+    };
+    button("+", () => zoom(scale * 1.3, box.clientWidth / 2, box.clientHeight / 2));
+    button("−", () => zoom(scale / 1.3, box.clientWidth / 2, box.clientHeight / 2));
+    button("Width", () => zoom(box.clientWidth / width, 0, 0));
+    button("1:1", () => zoom(1, 0, 0));
+    box.before(bar);
+    let drag = null;
+    let moved = false;
+    box.addEventListener("pointerdown", (event) => {
+      drag = [event.clientX + box.scrollLeft, event.clientY + box.scrollTop];
+      moved = false;
+    });
+    box.addEventListener("pointermove", (event) => {
+      if (!drag) return;
+      const [x, y] = [drag[0] - event.clientX, drag[1] - event.clientY];
+      moved = moved || Math.abs(x - box.scrollLeft) + Math.abs(y - box.scrollTop) > 4;
+      [box.scrollLeft, box.scrollTop] = [x, y];
+    });
+    for (const end of ["pointerup", "pointerleave"]) box.addEventListener(end, () => (drag = null));
+    box.addEventListener("click", (event) => {
+      const block = event.target.closest(".block");
+      const at = block && !moved && /(?:(\S+):(\d+):\d+| line (\d+))/.exec(block.querySelector("title").textContent);
+      const first = data.files.length ? data.files[0].name : "";
+      const named = at && at[1] && data.files.find((file) => ("/" + file.name).endsWith("/" + at[1]));
+      const target = at && lines.get((named ? named.name : first) + ":" + (at[2] || at[3]));
+      if (!target) return;
+      show(sections[0]);
+      target.line.scrollIntoView({ block: "center" });
+      target.line.classList.add("found");
+      setTimeout(() => target.line.classList.remove("found"), 2000);
+    });
   }
 })();

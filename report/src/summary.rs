@@ -31,6 +31,8 @@ pub struct Summary {
     pub notes: Vec<String>,
     /// What was assumed.
     pub assumptions: Vec<String>,
+    /// What was asked for beside the result.
+    pub dump: Vec<String>,
     /// Labels and values of the statistics.
     pub statistics: Vec<(String, String)>,
     /// The run to the error.
@@ -64,6 +66,7 @@ impl Summary {
             found_by: None,
             notes: Vec::new(),
             assumptions: Vec::new(),
+            dump: Vec::new(),
             statistics: Vec::new(),
             violation: None,
             invariants: Vec::new(),
@@ -72,7 +75,8 @@ impl Summary {
 
     /// The lines that are printed; the last one is the verdict.
     pub fn lines(&self, quiet: bool, verbose: bool) -> Vec<String> {
-        let mut lines: Vec<String> = self.statistics.iter().map(|(label, value)| format!("{label}: {value}")).collect();
+        let mut lines = self.dump.clone();
+        lines.extend(self.statistics.iter().map(|(label, value)| format!("{label}: {value}")));
         if !quiet {
             lines.extend(self.notes.iter().map(|note| format!("Note: {note}")));
             lines.extend(self.assumptions.iter().map(|text| format!("Assumed: {text}")));

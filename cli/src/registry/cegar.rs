@@ -21,7 +21,7 @@ use smt::itp::{EngineKind, Portfolio, PortfolioConfig};
 
 use super::bmc::seconds;
 use super::domains;
-use super::{Analysis, Strategies, evidence, manager};
+use super::{Analysis, Strategies, evidence, manager, queries};
 use crate::options::{Config, ForcedCoverings, PredicateMerge, PredicateSharing, StrategyChoice, Traversal};
 
 /// A predicate analysis with its refinement loop.
@@ -114,6 +114,35 @@ impl Analysis for CegarAnalysis {
 
     fn graph(&self) -> Option<&Arg> {
         Some(self.cegar.arg())
+    }
+
+    fn predicates(&self) -> Option<String> {
+        let manager = self.manager.borrow();
+        let program = manager.encoder.program();
+        let mut tracked: BTreeMap<Scope, BTreeSet<String>> = BTreeMap::new();
+        for id in self.arg().ids() {
+            for (scope, predicates) in self.arg().precision(id).get(self.predicate).iter() {
+                let atoms = predicates
+                    .iter()
+                    .map(|&predicate| manager.terms.display(manager.predicates.atom(predicate)).to_string());
+                tracked.entry(scope).or_default().extend(atoms);
+            }
+        }
+        let mut text = String::new();
+        for (scope, atoms) in tracked {
+            let place = match scope {
+                Scope::Global => "everywhere".to_string(),
+                Scope::Function(func) => format!("in {}", program.func(func).name),
+                Scope::Location(node) => {
+                    let edge = program.node(node).leaving.first();
+                    let place = edge.map(|&edge| program.location(program.edge(edge).span).to_string());
+                    format!("at {node}, {}", place.unwrap_or_default())
+                }
+            };
+            text += &format!("{place}\n");
+            text.extend(atoms.iter().map(|atom| format!("    {atom}\n")));
+        }
+        Some(text)
     }
 
     fn invariants(&mut self) -> Invariants {
@@ -244,13 +273,14 @@ pub(super) fn waitlist(config: &Config) -> Box<dyn Waitlist> {
 
 /// Interpolation as options describe it, in the logic of the encoding.
 pub(super) fn portfolio(manager: &Manager, config: &Config) -> Result<Rc<RefCell<Portfolio>>, String> {
-    Ok(Rc::new(RefCell::new(Portfolio::new(PortfolioConfig {
+    let settings = PortfolioConfig {
         logic: manager.encoder.interpolation_logic(),
         engines: engines(&config.engines)?,
         core_attempts: config.core_attempts as usize,
         polish_attempts: config.simplify_attempts as usize,
         ..PortfolioConfig::default()
-    }))))
+    };
+    Ok(Rc::new(RefCell::new(queries::portfolio(settings, config))))
 }
 
 fn engines(names: &str) -> Result<Vec<EngineKind>, String> {

@@ -18,7 +18,7 @@ use super::query::{Hints, PathQuery, PathResult, Sequence, Witness};
 use super::sp::Strongest;
 use super::spacer::Spacer;
 use super::stepwise::Stepwise;
-use crate::solver::{Limits, Solver, SolverStats, Timed, Z3Config, Z3Logic, Z3Solver};
+use crate::solver::{Limits, Recorded, Solver, SolverStats, Timed, Z3Config, Z3Logic, Z3Solver};
 use crate::term::{TermId, Terms};
 
 /// The engines.
@@ -143,8 +143,18 @@ pub struct Portfolio {
 impl Portfolio {
     /// A portfolio on a solver of its own.
     pub fn new(config: PortfolioConfig) -> Self {
-        let solver = Z3Solver::new(&Z3Config { logic: config.logic, eliminate_arrays: true, ..Z3Config::default() });
+        let solver = Self::solver(&config);
         Portfolio::with_solver(config, Box::new(Timed::new(solver)))
+    }
+
+    /// A portfolio whose queries are written down; `out` receives whole lines.
+    pub fn recorded(config: PortfolioConfig, out: impl FnMut(&str) + 'static) -> Self {
+        let solver = Recorded::new(Self::solver(&config), out);
+        Portfolio::with_solver(config, Box::new(Timed::new(solver)))
+    }
+
+    fn solver(config: &PortfolioConfig) -> Z3Solver {
+        Z3Solver::new(&Z3Config { logic: config.logic, eliminate_arrays: true, ..Z3Config::default() })
     }
 
     /// A portfolio on the given solver, which may be decorated.

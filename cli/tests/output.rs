@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What is written and printed beside the result: only what was asked for, and all of it with `--output-path`; also after
+//! an interrupt.
+
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+fn folder(name: &str, program: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("output-{name}"));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("p.c"), program).unwrap();
+    folder
+}
+
+fn verify(folder: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cpa-verify"));
+    command.args(["--timelimit", "20s", "--cores", "1"]).args(arguments).arg("p.c").current_dir(folder);
+    String::from_utf8(command.output().unwrap().stdout).unwrap()
+}
+
+fn files(folder: &Path) -> BTreeSet<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
+}
+
+const SAFE: &str = "extern void reach_error(void); extern int __VERIFIER_nondet_int(void);\n\
+    int main(void) {\n  int x = 0, y = 0;\n  while (__VERIFIER_nondet_int()) {\n    x = x + 1;\n    y = y + 1;\n  }\n\
+      if (x != y) reach_error();\n}\n";
+
+#[test]
+fn nothing_is_written_without_being_asked_for() {
+    let folder = folder("nothing", SAFE);
+    assert!(verify(&folder, &["--preset", "predicate", "--stats"]).contains("TRUE"));
+    assert_eq!(files(&folder), BTreeSet::from(["p.c".to_string()]));
+}
+
+#[test]
+fn the_folder_has_everything() {
+    let folder = folder("all", SAFE);
+    let said = verify(&folder, &["--preset", "predicate", "--output-path", "out", "--dump", "queries"]);
+    assert!(said.contains("folder \"out\"") && !said.contains("Total time"), "{said}");
+    let written = files(&folder.join("out"));
+    let wanted = [
+        "ARG.dot",
+        "CPALog.txt",
+        "Report.html",
+        "Statistics.txt",
+        "abstraction-1.smt2",
+        "cfa.dot",
+        "interpolation-1.smt2",
+        "invariants.txt",
+        "predmap.txt",
+        "result.json",
+        "usedConfiguration.toml",
+        "witness.yml",
+    ];
+    assert!(wanted.iter().all(|name| written.contains(*name)), "{written:?}");
+    assert!(!written.contains("Counterexample.1.txt"));
+    let read = |name: &str| std::fs::read_to_string(folder.join("out").join(name)).unwrap();
+    assert!(read("predmap.txt").contains("main::x = main::y"));
+    assert!(read("invariants.txt").starts_with("p.c:4:3: x == y"));
+    assert!(read("Statistics.txt").contains("Number of predicates discovered: 1"));
+    assert!(read("CPALog.txt").contains("Stage analysis: TRUE"));
+    assert!(read("interpolation-1.smt2").contains("; unsat"));
+    // The options can be used again, and give the same.
+    std::fs::write(folder.join("again.toml"), read("usedConfiguration.toml").replace("\"out\"", "\"\"")).unwrap();
+    assert!(verify(&folder, &["--config", "again.toml"]).contains("TRUE"));
+    std::fs::write(folder.join("p.c"), SAFE.replace("x != y", "x == 2")).unwrap();
+    assert!(verify(&folder, &["--preset", "predicate", "--output-path", "bug"]).contains("FALSE"));
+    let written = files(&folder.join("bug"));
+    assert!(["Counterexample.1.txt", "Counterexample.1.harness.c"].iter().all(|name| written.contains(*name)));
+    assert!(!written.iter().any(|name| name.ends_with(".smt2")));
+}
+
+#[test]
+fn dumps_stand_in_front_of_the_result() {
+    let folder = folder("dumps", SAFE);
+    let said = verify(&folder, &["--preset", "predicate", "--dump", "arg"]);
+    assert!(said.starts_with("a0 n0: ") && said.trim_end().ends_with("chosen configuration."), "{said}");
+    assert!(
+        verify(&folder, &["--preset", "predicate", "--dump", "arg", "--format", "dot"]).starts_with("digraph arg {")
+    );
+    let said = verify(&folder, &["--preset", "predicate", "--dump", "invariants"]);
+    assert!(said.starts_with("p.c:4:3: x == y\nVerification result: TRUE"), "{said}");
+    assert!(
+        verify(&folder, &["--preset", "octagon-widening", "--dump", "predicates"])
+            .starts_with("There are no predicates.")
+    );
+}
+
+#[test]
+fn an_interrupt_ends_in_order() {
+    let folder =
+        folder("interrupt", &SAFE.replace("y = y + 1", "y = y * 3 + 2 * x").replace("x != y", "x * x == y + 77"));
+    let start = Instant::now();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cpa-verify"));
+    let unlimited = "cpa.loopbound.maxLoopIterations=1000000";
+    command
+        .args(["--preset", "bmc", "--option", unlimited, "--stats", "--output-path", "out", "p.c"])
+        .current_dir(&folder);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(2));
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let mut said = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{said}");
+    assert!(said.contains("Reason: interrupted") && said.contains("Total CPU time"), "{said}");
+    assert!(said.trim_end().ends_with("Verification result: UNKNOWN, incomplete analysis."), "{said}");
+    assert!(start.elapsed() < Duration::from_secs(20));
+    let written = files(&folder.join("out"));
+    assert!(["Statistics.txt", "CPALog.txt", "Report.html"].iter().all(|name| written.contains(*name)), "{written:?}");
+}
