@@ -10,7 +10,9 @@ mod execution;
 mod exhaustive;
 mod inputs;
 mod playback;
+mod ranges;
 
 pub use execution::{Execution, Options, Statistics};
 pub use exhaustive::{Exhaustive, Ranges};
 pub use playback::counterexample;
+pub use ranges::Subdivision;

@@ -171,6 +171,7 @@ choice!(/** The algorithm around the exploration. */ Algorithm {
     /** Bounded model checking. */ Bmc = "BMC",
     /** Execution with concrete inputs. */ Execution = "EXECUTION",
     /** Execution with all inputs that matter, if they are few. */ Exhaustive = "EXHAUSTIVE",
+    /** Execution with ranges of inputs, which are divided. */ Subdivision = "SUBDIVISION",
     /** k-induction. */ KInduction = "KINDUCTION",
 });
 choice!(/** Where the auxiliary invariants of k-induction come from. */ InvariantChoice {

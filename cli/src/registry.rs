@@ -14,6 +14,7 @@ mod exhaustive;
 mod kind;
 mod queries;
 mod strategies;
+mod subdivision;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -35,6 +36,7 @@ pub use execution::ExecutionAnalysis;
 pub use exhaustive::ExhaustiveAnalysis;
 pub use kind::KInductionAnalysis;
 pub use strategies::Strategies;
+pub use subdivision::SubdivisionAnalysis;
 
 /// A configured analysis of one program, whatever its algorithm is.
 pub trait Analysis {
@@ -82,6 +84,7 @@ pub fn analysis(
         Algorithm::Bmc => Box::new(BmcAnalysis::new(program, targets, config)?),
         Algorithm::Execution => Box::new(ExecutionAnalysis::new(program, targets, config)),
         Algorithm::Exhaustive => Box::new(ExhaustiveAnalysis::new(program, targets, config)?),
+        Algorithm::Subdivision => Box::new(SubdivisionAnalysis::new(program, targets, config)),
         Algorithm::KInduction => Box::new(KInductionAnalysis::new(program, targets, config)?),
     })
 }

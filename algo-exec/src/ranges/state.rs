@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Ranges of all variables and of memory cells with known addresses: evaluation of expressions, and what conditions say
+//! about variables.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use cfa::Program;
+use cfa::ids::{ExprId, VarId};
+use cfa::ir::{CmpOp, ExprKind, FloatTy, IntTy};
+use rustc_hash::FxHashMap;
+
+use super::value::{self, Floats, MayBeUndefined, Range, bits, number};
+
+/// The least and the greatest number of bytes around an address that a cell with a part in it may begin at.
+const WIDEST: u64 = 8;
+
+/// Inputs that a value depends on, by their positions in the order in which the path asks for them. It only guides the
+/// division of inputs.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Sources(u64);
+
+impl Sources {
+    /// One input; the late ones are not told apart.
+    pub(crate) fn input(position: usize) -> Self {
+        Sources(1 << position.min(63))
+    }
+
+    pub(crate) fn add(&mut self, other: Sources) {
+        self.0 |= other.0;
+    }
+
+    pub(crate) fn contains(self, position: usize) -> bool {
+        self.0 & Sources::input(position).0 != 0
+    }
+}
+
+/// A set of values with where they come from.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Value {
+    pub(crate) range: Range,
+    pub(crate) sources: Sources,
+}
+
+impl Value {
+    /// A value that depends on no input.
+    pub(crate) fn free(range: Range) -> Self {
+        Value { range, sources: Sources::default() }
+    }
+}
+
+/// What is known at one point of a path.
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    vars: Vec<Value>,
+    /// Cells by address: their widths in bits and values. No two overlap; what is in none may have any contents.
+    memory: Rc<BTreeMap<u64, (u32, Value)>>,
+    /// Where all that was written to memory comes from.
+    written: Sources,
+}
+
+/// Any value of a variable.
+pub(crate) fn any(program: &Program, var: VarId) -> Range {
+    let data = program.var(var);
+    data.float.map_or(Range::all(data.ty), |ty| Range::Float(Floats::all(ty)))
+}
+
+impl State {
+    /// Nothing is known.
+    pub(crate) fn new(program: &Program) -> Self {
+        let vars = (0..program.vars.len()).map(|var| Value::free(any(program, VarId::new(var)))).collect();
+        State { vars, memory: Rc::default(), written: Sources::default() }
+    }
+
+    pub(crate) fn get(&self, var: VarId) -> Value {
+        self.vars[var.index()]
+    }
+
+    pub(crate) fn set(&mut self, var: VarId, value: Value) {
+        self.vars[var.index()] = value;
+    }
+
+    /// A variable has one of fewer values.
+    fn narrow(&mut self, var: VarId, range: Range) {
+        self.vars[var.index()].range = range;
+    }
+
+    /// The value of an expression.
+    pub(crate) fn eval(&self, program: &Program, id: ExprId) -> Result<Value, MayBeUndefined> {
+        let sources = Sources::default();
+        let mut evaluation = Evaluation { program, state: self, memo: FxHashMap::default(), sources };
+        let range = evaluation.eval(id)?;
+        Ok(Value { range, sources: evaluation.sources })
+    }
+
+    fn range(&self, program: &Program, id: ExprId) -> Result<Range, MayBeUndefined> {
+        Ok(self.eval(program, id)?.range)
+    }
+
+    /// The value of so many bits at an address.
+    pub(crate) fn load(&self, addr: Value, ty: IntTy) -> Value {
+        let mut sources = addr.sources;
+        let unknown = |mut sources: Sources| {
+            sources.add(self.written);
+            Value { range: Range::all(ty), sources }
+        };
+        let Some(addr) = addr.range.single().and_then(|addr| u64::try_from(addr).ok()) else { return unknown(sources) };
+        let Some((&start, &(width, cell))) = self.memory.range(..=addr).next_back() else { return unknown(sources) };
+        let skipped = 8 * (addr - start).min(WIDEST);
+        if skipped + u64::from(ty.bits) > u64::from(width) {
+            return unknown(sources);
+        }
+        sources.add(cell.sources);
+        let range = match cell.range {
+            Range::Float(_) if width == ty.bits && !ty.signed => cell.range,
+            range => {
+                let (low, high) = range.integers(IntTy { bits: width, signed: false });
+                value::cast(ty, (low >> skipped, high >> skipped))
+            }
+        };
+        Value { range, sources }
+    }
+
+    /// A store; one whose address is not known may change everything.
+    pub(crate) fn store(&mut self, addr: Value, ty: IntTy, value: Value) {
+        self.written.add(value.sources);
+        let Some(addr) = addr.range.single().and_then(|addr| u64::try_from(addr).ok()) else {
+            self.written.add(addr.sources);
+            self.forget();
+            return;
+        };
+        let memory = Rc::make_mut(&mut self.memory);
+        let end = addr.saturating_add(u64::from(ty.bits / 8));
+        let near: Vec<u64> = memory.range(addr.saturating_sub(WIDEST)..end).map(|(&start, _)| start).collect();
+        for start in near {
+            if start + u64::from(memory[&start].0 / 8) > addr {
+                memory.remove(&start);
+            }
+        }
+        memory.insert(addr, (ty.bits, value));
+    }
+
+    /// Nothing is known about memory any more.
+    pub(crate) fn forget(&mut self) {
+        self.memory = Rc::default();
+    }
+
+    /// The states in which a condition has a truth value: none if that is impossible, several if it has alternatives.
+    pub(crate) fn cases(self, program: &Program, cond: ExprId, truth: bool) -> Result<Vec<State>, MayBeUndefined> {
+        match self.range(program, cond)?.truth() {
+            Some(value) if value == truth => return Ok(vec![self]),
+            Some(_) => return Ok(Vec::new()),
+            None => {}
+        }
+        let exprs = &program.exprs;
+        match exprs.get(cond).kind {
+            ExprKind::Not(arg) => self.cases(program, arg, !truth),
+            ExprKind::Cast(arg) if exprs.is_truth(arg) => self.cases(program, arg, truth),
+            ExprKind::And(left, right) | ExprKind::Or(left, right) => {
+                let both = matches!(exprs.get(cond).kind, ExprKind::And(..)) == truth;
+                // Both are as `truth` says; or the first one is, or only the second one.
+                let mut result = if both { Vec::new() } else { self.clone().cases(program, left, truth)? };
+                for state in self.cases(program, left, truth == both)? {
+                    result.extend(state.cases(program, right, truth)?);
+                }
+                Ok(result)
+            }
+            ExprKind::Cmp(op, left, right) => {
+                let (op, left, right) = op.holding(left, right, truth);
+                self.integers_compared(program, op, left, right)
+            }
+            ExprKind::FloatCmp(op, ty, left, right) => self.floats_compared(program, (op, ty, truth), left, right),
+            ExprKind::Var(var) => {
+                let mut state = self;
+                let Range::Int { low, high } = state.get(var).range else { return Ok(vec![state]) };
+                match truth {
+                    false => state.narrow(var, Range::of(0)),
+                    true if low == 0 => state.narrow(var, Range::Int { low: 1, high }),
+                    true if high == 0 => state.narrow(var, Range::Int { low, high: -1 }),
+                    true => {}
+                }
+                Ok(vec![state])
+            }
+            _ => Ok(vec![self]),
+        }
+    }
+
+    fn integers_compared(
+        mut self,
+        program: &Program,
+        op: CmpOp,
+        left: ExprId,
+        right: ExprId,
+    ) -> Result<Vec<State>, MayBeUndefined> {
+        let exprs = &program.exprs;
+        for (truth, value) in [(left, right), (right, left)] {
+            if exprs.is_truth(truth)
+                && let Some(value @ (0 | 1)) = exprs.as_const(value)
+                && matches!(op, CmpOp::Eq | CmpOp::Ne)
+            {
+                return self.cases(program, truth, (value == 1) == (op == CmpOp::Eq));
+            }
+        }
+        let ty = exprs.ty(left);
+        let (a, b) = self.range(program, left)?.integers(ty);
+        let (c, d) = self.range(program, right)?.integers(ty);
+        let (l, r) = match op {
+            CmpOp::Eq => ((a.max(c), b.min(d)), (a.max(c), b.min(d))),
+            CmpOp::Lt => ((a, b.min(d - 1)), (c.max(a + 1), d)),
+            CmpOp::Le => ((a, b.min(d)), (c.max(a), d)),
+            CmpOp::Ne => (without((a, b), (c, d)), without((c, d), (a, b))),
+        };
+        if l.0 > l.1 || r.0 > r.1 {
+            return Ok(Vec::new());
+        }
+        for (side, (low, high)) in [(left, l), (right, r)] {
+            if let ExprKind::Var(var) = exprs.get(side).kind
+                && matches!(self.get(var).range, Range::Int { .. })
+            {
+                self.narrow(var, Range::Int { low, high });
+            }
+        }
+        Ok(vec![self])
+    }
+
+    fn floats_compared(
+        mut self,
+        program: &Program,
+        (op, ty, truth): (CmpOp, FloatTy, bool),
+        left: ExprId,
+        right: ExprId,
+    ) -> Result<Vec<State>, MayBeUndefined> {
+        let mut l = self.range(program, left)?.floats(ty);
+        let mut r = self.range(program, right)?.floats(ty);
+        if !truth && (l.nan || r.nan) {
+            return Ok(vec![self]);
+        }
+        // What holds between numbers.
+        match (op, truth) {
+            (CmpOp::Lt, true) => below(&mut l, &mut r, true),
+            (CmpOp::Le, true) => below(&mut l, &mut r, false),
+            (CmpOp::Lt, false) => below(&mut r, &mut l, false),
+            (CmpOp::Le, false) => below(&mut r, &mut l, true),
+            (CmpOp::Eq, true) => {
+                below(&mut l, &mut r, false);
+                below(&mut r, &mut l, false);
+            }
+            _ => return Ok(vec![self]),
+        }
+        if l.is_empty() || r.is_empty() {
+            return Ok(Vec::new());
+        }
+        for (side, mut range) in [(left, l), (right, r)] {
+            range.nan = false;
+            self.restrict(program, side, range);
+        }
+        Ok(vec![self])
+    }
+
+    /// A variable is in a range of numbers, if the expression is one, or one in another format.
+    fn restrict(&mut self, program: &Program, id: ExprId, range: Floats) {
+        match program.exprs.get(id).kind {
+            ExprKind::Var(var) if self.get(var).range.single().is_none() => self.narrow(var, Range::Float(range)),
+            ExprKind::FloatToFloat(FloatTy::F32, arg) => {
+                // Rounding is monotone, and leaves the values of the variable as they are.
+                let ty = FloatTy::F32;
+                let own = |x: f64| number(ty, bits(ty, x));
+                let narrow = Floats { ty, low: own(range.low), high: own(range.high), nan: false };
+                self.restrict(program, arg, narrow);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A range without the only value of another one, if that is at an end.
+fn without((a, b): (i128, i128), (c, d): (i128, i128)) -> (i128, i128) {
+    if c != d { (a, b) } else { (a + i128::from(a == c), b - i128::from(b == c)) }
+}
+
+/// The numbers of `l` that are below some of `r`, and those of `r` above some of `l`.
+fn below(l: &mut Floats, r: &mut Floats, strict: bool) {
+    // The next number of the format, so that zeros of both signs are passed together.
+    let next = |ty: FloatTy, x: f64, up: bool| match (ty, up) {
+        _ if !strict => x,
+        (FloatTy::F64, true) => x.next_up(),
+        (FloatTy::F64, false) => x.next_down(),
+        (FloatTy::F32, true) => f64::from((x as f32).next_up()),
+        (FloatTy::F32, false) => f64::from((x as f32).next_down()),
+    };
+    let high = l.high.min(next(l.ty, r.high, false));
+    r.low = r.low.max(next(r.ty, l.low, true));
+    l.high = high;
+}
+
+struct Evaluation<'a> {
+    program: &'a Program,
+    state: &'a State,
+    memo: FxHashMap<ExprId, Range>,
+    /// Where the values that are not known exactly come from.
+    sources: Sources,
+}
+
+impl Evaluation<'_> {
+    fn integers(&mut self, id: ExprId) -> Result<(i128, i128), MayBeUndefined> {
+        Ok(self.eval(id)?.integers(self.program.exprs.ty(id)))
+    }
+
+    // Recursion is fine: the lowering bounds the depth of expressions.
+    fn eval(&mut self, id: ExprId) -> Result<Range, MayBeUndefined> {
+        let expr = self.program.exprs.get(id);
+        match expr.kind {
+            ExprKind::Const(value) => return Ok(Range::of(value)),
+            ExprKind::Var(var) => {
+                let value = self.state.get(var);
+                if value.range.single().is_none() {
+                    self.sources.add(value.sources);
+                }
+                return Ok(value.range);
+            }
+            _ => {}
+        }
+        if let Some(&value) = self.memo.get(&id) {
+            return Ok(value);
+        }
+        let result = match expr.kind {
+            ExprKind::Const(_) | ExprKind::Var(_) => unreachable!("returned above"),
+            ExprKind::Unary(op, arg) => value::unary(op, expr.ty, self.integers(arg)?),
+            ExprKind::Binary(op, left, right) => {
+                let left = self.integers(left)?;
+                value::binary(op, expr.ty, left, self.integers(right)?)?
+            }
+            ExprKind::Cmp(op, left, right) => {
+                let left = self.integers(left)?;
+                Range::of_truth(value::compare(op, left, self.integers(right)?))
+            }
+            ExprKind::Not(arg) => Range::of_truth(self.eval(arg)?.truth().map(|truth| !truth)),
+            ExprKind::And(left, right) => self.connective(left, right, false)?,
+            ExprKind::Or(left, right) => self.connective(left, right, true)?,
+            ExprKind::Ite(cond, yes, no) => match self.eval(cond)?.truth() {
+                Some(true) => self.eval(yes)?,
+                Some(false) => self.eval(no)?,
+                None => self.eval(yes)?.join(self.eval(no)?),
+            },
+            ExprKind::Cast(arg) if self.program.exprs.ty(arg) == expr.ty => self.eval(arg)?,
+            ExprKind::Cast(arg) => value::cast(expr.ty, self.integers(arg)?),
+            ExprKind::Float(op, ty, left, right) => {
+                let same = left == right;
+                let left = self.eval(left)?;
+                value::float_binary(op, ty, left, self.eval(right)?, same)
+            }
+            ExprKind::FloatFn(function, ty, arg) => value::float_function(function, ty, self.eval(arg)?),
+            ExprKind::FloatCmp(op, ty, left, right) => {
+                let left = self.eval(left)?;
+                Range::of_truth(value::float_compare(op, ty, left, self.eval(right)?))
+            }
+            ExprKind::FloatFromInt(to, arg) => value::from_integers(to, self.integers(arg)?),
+            ExprKind::FloatToInt(from, arg) => value::to_integers(from, self.eval(arg)?, expr.ty)?,
+            ExprKind::FloatToFloat(from, arg) => value::convert(from, self.eval(arg)?),
+        };
+        self.memo.insert(id, result);
+        Ok(result)
+    }
+
+    /// A conjunction, or a disjunction, which is decided when an operand has the value `decisive`.
+    fn connective(&mut self, left: ExprId, right: ExprId, decisive: bool) -> Result<Range, MayBeUndefined> {
+        let left = self.eval(left)?.truth();
+        if left == Some(decisive) {
+            return Ok(Range::of_truth(left));
+        }
+        let right = self.eval(right)?.truth();
+        Ok(Range::of_truth(match (left, right) {
+            (_, Some(value)) if value == decisive => right,
+            (Some(_), Some(_)) => Some(!decisive),
+            _ => None,
+        }))
+    }
+}
