@@ -107,7 +107,11 @@ impl Subdivision {
                     None => return Ok(gave_up("ranges do not tell where some executions lead")),
                 },
             };
-            if from_back { self.open.pop_back() } else { self.open.pop_front() };
+            if from_back {
+                self.open.pop_back()
+            } else {
+                self.open.pop_front()
+            };
             self.open.extend(halves.into_iter().flatten());
         }
         Ok(Verdict::True)

@@ -166,8 +166,7 @@ impl Runner<'_> {
             }
             Op::Call { callee, args, .. } => {
                 let function = program.func(*callee);
-                let active =
-                    |call: &EdgeId| matches!(program.edge(*call).op, Op::Call { callee: other, .. } if other == *callee);
+                let active = |call: &EdgeId| matches!(program.edge(*call).op, Op::Call { callee: other, .. } if other == *callee);
                 // A second instance would need variables of its own.
                 let Some(body) = function.body.filter(|_| *callee != program.main && !path.calls.iter().any(active))
                 else {

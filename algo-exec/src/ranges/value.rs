@@ -370,3 +370,128 @@ pub(crate) fn convert(from: FloatTy, arg: Range) -> Range {
     let at = |x: f64| number(ty, bits(ty, x));
     Range::Float(Floats { ty, low: at(arg.low), high: at(arg.high), nan: arg.nan })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A xorshift generator.
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, bound: u64) -> u64 {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            (self.0 >> 8) % bound
+        }
+
+        /// A range of a type with a value in it; both ends are often interesting.
+        fn range(&mut self, ty: IntTy) -> ((i128, i128), i128) {
+            let mut value = || match self.below(4) {
+                0 => ty.wrap([0, 1, -1, ty.min(), ty.max(), ty.max() - 1][self.below(6) as usize]),
+                1 => ty.wrap(i128::from(self.below(20)) - 10),
+                _ => ty.wrap(i128::from(self.below(u64::MAX >> 8)) << self.below(16)),
+            };
+            let (a, b) = (value(), value());
+            let (low, high) = (a.min(b), a.max(b));
+            let inside = [low, high, low + (high - low) / 2, low + (high - low).min(3)][self.below(4) as usize];
+            ((low, high), inside)
+        }
+
+        fn floats(&mut self, ty: FloatTy) -> (Range, i128) {
+            let edge = [0.0, -0.0, 1.0, -1.0, 0.1, f64::INFINITY, f64::NEG_INFINITY, 1e-310, 1e308, -1e-40, 3e38];
+            let mut value = || match self.below(2) {
+                0 => bits(ty, edge[self.below(11) as usize]),
+                _ => bits(ty, (self.below(2001) as f64 - 1000.0) / 64.0),
+            };
+            let (a, b) = (number(ty, value()), number(ty, value()));
+            let (low, high) = (a.min(b), a.max(b));
+            let nan = self.below(8) == 0;
+            let inside = match self.below(4) {
+                _ if nan && low > 1.0 => f64::NAN,
+                0 => low,
+                1 => high,
+                _ if low.is_infinite() || high.is_infinite() => high,
+                _ => number(ty, bits(ty, f64::midpoint(low, high))),
+            };
+            (Range::Float(Floats { ty, low, high, nan }), bits(ty, inside))
+        }
+    }
+
+    fn contains(range: Range, ty: FloatTy, value: i128) -> bool {
+        let (floats, value) = (range.floats(ty), number(ty, value));
+        if value.is_nan() { floats.nan } else { floats.low <= value && value <= floats.high }
+    }
+
+    #[test]
+    fn integer_operations_cover_all_values() {
+        let mut random = Random(0x1234_5678_9abc_def1);
+        let ops = [BinOp::Add, BinOp::Sub, BinOp::Mul, BinOp::Div, BinOp::Rem, BinOp::Shl, BinOp::Shr];
+        let ops = [&ops[..], &[BinOp::BitAnd, BinOp::BitOr, BinOp::BitXor]].concat();
+        for round in 0..200_000u32 {
+            let ty = IntTy { bits: [8, 16, 32, 64][random.below(4) as usize], signed: random.below(2) == 0 };
+            let ((a, x), (b, y)) = (random.range(ty), random.range(ty));
+            let op = ops[round as usize % ops.len()];
+            if let Ok(range) = binary(op, ty, a, b) {
+                let result = binary_value(op, ty, x, y).expect("a range says that it is defined");
+                let (low, high) = range.integers(ty);
+                assert!(low <= result && result <= high, "{op:?} {ty:?} {a:?} {b:?}: {x} {y}");
+                assert!(ty.min() <= low && high <= ty.max());
+            }
+            let narrow = IntTy { bits: 16, signed: true };
+            let (low, high) = cast(narrow, a).integers(narrow);
+            assert!((low..=high).contains(&narrow.wrap(x)), "{a:?} {x}");
+            for op in [UnOp::Neg, UnOp::BitNot] {
+                let (low, high) = unary(op, ty, a).integers(ty);
+                assert!((low..=high).contains(&unary_value(op, ty, x)), "{op:?} {ty:?} {a:?} {x}");
+            }
+            for op in [CmpOp::Eq, CmpOp::Ne, CmpOp::Lt, CmpOp::Le] {
+                assert!(compare(op, a, b).is_none_or(|truth| truth == cmp_value(op, x, y)), "{op:?} {a:?} {b:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn floating_point_operations_cover_all_values() {
+        let mut random = Random(0x1234_5678_9abc_def1);
+        let functions = [FloatFn::Sqrt, FloatFn::Floor, FloatFn::Ceil, FloatFn::Trunc, FloatFn::Round];
+        for round in 0..100_000u32 {
+            let ty = if round % 2 == 0 { FloatTy::F32 } else { FloatTy::F64 };
+            let ((a, x), (b, y)) = (random.floats(ty), random.floats(ty));
+            for op in [FloatOp::Add, FloatOp::Sub, FloatOp::Mul, FloatOp::Div] {
+                let range = float_binary(op, ty, a, b, false);
+                assert!(contains(range, ty, floats::binary(op, ty, x, y)), "{op:?} {a:?} {b:?} {x:#x} {y:#x}");
+                let range = float_binary(op, ty, a, a, true);
+                assert!(contains(range, ty, floats::binary(op, ty, x, x)), "{op:?} {a:?} {x:#x}");
+            }
+            for function in functions {
+                let range = float_function(function, ty, a);
+                assert!(contains(range, ty, floats::function(function, ty, x)), "{function:?} {a:?} {x:#x}");
+            }
+            for op in [CmpOp::Eq, CmpOp::Lt, CmpOp::Le] {
+                let truth = float_compare(op, ty, a, b);
+                assert!(truth.is_none_or(|truth| truth == floats::compare(op, ty, x, y)), "{op:?} {a:?} {b:?}");
+            }
+            assert!(contains(convert(ty, a), ty.other(), floats::convert(ty, x)), "{a:?} {x:#x}");
+            let (low, high) = a.integers(ty.bits());
+            assert!((low..=high).contains(&x), "{a:?} {x:#x}");
+            if let Ok(range) = to_integers(ty, a, IntTy::INT) {
+                let result = floats::to_int(ty, x, IntTy::INT).expect("a range says that it is defined");
+                let (low, high) = range.integers(IntTy::INT);
+                assert!((low..=high).contains(&result), "{a:?} {x:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn bits_that_are_read_as_numbers_cover_all_values() {
+        let mut random = Random(0x1234_5678_9abc_def1);
+        for ty in [FloatTy::F32, FloatTy::F64] {
+            for _ in 0..20_000 {
+                let ((low, high), x) = random.range(ty.bits());
+                assert!(contains(Range::Int { low, high }, ty, x), "{ty:?} {low:#x} {high:#x} {x:#x}");
+            }
+        }
+    }
+}
