@@ -207,6 +207,32 @@ mod tests {
     }
 
     #[test]
+    fn numbers_are_put_together_from_their_words() {
+        let program = |low: &str| {
+            format!(
+                "union u {{ double f; unsigned w[2]; }}; int main(void) {{ union u u; double zeros[3] = {{ 0 }};
+                u.f = __VERIFIER_nondet_double(); assume(u.f > 2.0 && u.f < 3.0);
+                u.w[1] |= 0x80000000u; u.w[0] = {low} + zeros[1];
+                if (!(u.f <= -2.0 && u.f >= -3.0)) reach_error(); return 0; }}"
+            )
+        };
+        assert_eq!(verify(&program("0")), "TRUE");
+        assert_eq!(verify(&program("5").replace("u.f >= -3.0", "u.f > -2.9999")), "FALSE");
+    }
+
+    #[test]
+    fn numbers_are_equal_to_themselves() {
+        let program = |cond: &str| {
+            format!(
+                "int main(void) {{ float x = __VERIFIER_nondet_float(); if ({cond}) if (!(x == x)) reach_error();
+                return 0; }}"
+            )
+        };
+        assert_eq!(verify(&program("x > -1e30f && x < 1e30f")), "TRUE");
+        assert_eq!(verify(&program("!(x > 1e30f)")), "FALSE");
+    }
+
+    #[test]
     fn loops_with_integers() {
         let program = |bound: &str| {
             format!(

@@ -92,7 +92,8 @@ impl Runner<'_> {
             let sources = Sources::default();
             Path { node: self.program.entry, calls: Vec::new(), state, inputs: Vec::new(), forked: false, sources }
         };
-        let simple = |op: &Op| matches!(op, Op::Skip | Op::Assign { .. } | Op::Load { .. } | Op::Store { .. });
+        let simple =
+            |op: &Op| matches!(op, Op::Skip | Op::Assign { .. } | Op::Load { .. } | Op::Store { .. } | Op::Zero { .. });
         let mut path = start();
         for _ in 0..LONGEST_BEGINNING {
             let [edge] = self.program.node(path.node).leaving[..] else { break };
@@ -197,7 +198,10 @@ impl Runner<'_> {
                 let range = Range::Int { low: i128::from(program.heap_start()), high };
                 path.state.set(*var, Value::free(range));
             }
-            Op::Zero { .. } => path.state.forget(),
+            Op::Zero { addr, size, .. } => {
+                let (addr, size) = (path.state.eval(program, *addr)?, path.state.eval(program, *size)?);
+                path.state.zero(addr, size);
+            }
             Op::Unsupported { .. } => return Err(Obstacle::Unsupported(first)),
         }
         path.node = edge.dst;

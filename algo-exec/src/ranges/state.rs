@@ -12,8 +12,10 @@ use rustc_hash::FxHashMap;
 
 use super::value::{self, Floats, MayBeUndefined, Range, bits, number};
 
-/// The least and the greatest number of bytes around an address that a cell with a part in it may begin at.
+/// The greatest number of bytes of a cell.
 const WIDEST: u64 = 8;
+/// The greatest number of bytes that become zero together and are kept.
+const MOST_ZEROS: i128 = 512;
 
 /// Inputs that a value depends on, by their positions in the order in which the path asks for them. It only guides the
 /// division of inputs.
@@ -97,47 +99,81 @@ impl State {
         Ok(self.eval(program, id)?.range)
     }
 
-    /// The value of so many bits at an address.
+    /// The value of so many bits at an address, put together from the cells there.
     pub(crate) fn load(&self, addr: Value, ty: IntTy) -> Value {
         let mut sources = addr.sources;
         let unknown = |mut sources: Sources| {
             sources.add(self.written);
             Value { range: Range::all(ty), sources }
         };
-        let Some(addr) = addr.range.single().and_then(|addr| u64::try_from(addr).ok()) else { return unknown(sources) };
-        let Some((&start, &(width, cell))) = self.memory.range(..=addr).next_back() else { return unknown(sources) };
-        let skipped = 8 * (addr - start).min(WIDEST);
-        if skipped + u64::from(ty.bits) > u64::from(width) {
-            return unknown(sources);
-        }
-        sources.add(cell.sources);
-        let range = match cell.range {
-            Range::Float(_) if width == ty.bits && !ty.signed => cell.range,
-            range => {
-                let (low, high) = range.integers(IntTy { bits: width, signed: false });
-                value::cast(ty, (low >> skipped, high >> skipped))
+        let Some(addr) = fixed(addr.range) else { return unknown(sources) };
+        let (mut low, mut high, mut done) = (0, 0, 0);
+        while done < ty.bits {
+            let at = addr + u64::from(done / 8);
+            let cell = self.memory.range(..=at).next_back().map(|(&start, cell)| (start, *cell));
+            let Some((start, (width, value))) = cell.filter(|(start, (width, _))| at - start < u64::from(width / 8))
+            else {
+                return unknown(sources);
+            };
+            sources.add(value.sources);
+            if start == addr && width == ty.bits && !ty.signed && matches!(value.range, Range::Float(_)) {
+                return Value { range: value.range, sources };
             }
-        };
-        Value { range, sources }
+            let skipped = u32::try_from(8 * (at - start)).expect("less than the width of a cell");
+            let bits = (width - skipped).min(ty.bits - done);
+            let part = slice(value.range, width, skipped, bits);
+            low += part.0 << done;
+            high += part.1 << done;
+            done += bits;
+        }
+        Value { range: value::cast(ty, (low, high)), sources }
     }
 
     /// A store; one whose address is not known may change everything.
     pub(crate) fn store(&mut self, addr: Value, ty: IntTy, value: Value) {
         self.written.add(value.sources);
-        let Some(addr) = addr.range.single().and_then(|addr| u64::try_from(addr).ok()) else {
+        let Some(addr) = fixed(addr.range) else {
             self.written.add(addr.sources);
             self.forget();
             return;
         };
         let memory = Rc::make_mut(&mut self.memory);
         let end = addr.saturating_add(u64::from(ty.bits / 8));
-        let near: Vec<u64> = memory.range(addr.saturating_sub(WIDEST)..end).map(|(&start, _)| start).collect();
-        for start in near {
-            if start + u64::from(memory[&start].0 / 8) > addr {
-                memory.remove(&start);
+        let near = memory.range(addr.saturating_sub(WIDEST)..end).map(|(&start, &cell)| (start, cell));
+        let near: Vec<(u64, (u32, Value))> = near.collect();
+        for (start, (width, old)) in near {
+            let old_end = start + u64::from(width / 8);
+            if old_end <= addr {
+                continue;
+            }
+            memory.remove(&start);
+            // What is left of it in front of and behind the new one.
+            for (from, to) in [(start, addr.min(old_end)), (end.max(start), old_end)] {
+                if from < to {
+                    let size = |bytes: u64| u32::try_from(8 * bytes).expect("less than the width of a cell");
+                    let (low, high) = slice(old.range, width, size(from - start), size(to - from));
+                    memory.insert(from, (size(to - from), Value { range: Range::Int { low, high }, ..old }));
+                }
             }
         }
         memory.insert(addr, (ty.bits, value));
+    }
+
+    /// Bytes become zero.
+    pub(crate) fn zero(&mut self, addr: Value, size: Value) {
+        match (addr.range.single(), size.range.single()) {
+            (Some(addr), Some(size @ 0..=MOST_ZEROS)) => {
+                let byte = IntTy { bits: 8, signed: false };
+                for addr in addr..addr + size {
+                    self.store(Value::free(Range::of(addr)), byte, Value::free(Range::of(0)));
+                }
+            }
+            _ => {
+                self.written.add(addr.sources);
+                self.written.add(size.sources);
+                self.forget();
+            }
+        }
     }
 
     /// Nothing is known about memory any more.
@@ -273,6 +309,19 @@ impl State {
     }
 }
 
+/// The only address, if an access there does not go on at address 0, in 32 bits or in 64.
+fn fixed(addr: Range) -> Option<u64> {
+    let addr = u64::try_from(addr.single()?).ok()?;
+    (addr & 0xffff_ffff < 0xffff_fff0).then_some(addr)
+}
+
+/// Some of the bits of a cell with so many, as an unsigned number.
+fn slice(range: Range, width: u32, skipped: u32, bits: u32) -> (i128, i128) {
+    let (low, high) = range.integers(IntTy { bits: width, signed: false });
+    let ty = IntTy { bits, signed: false };
+    value::cast(ty, (low >> skipped, high >> skipped)).integers(ty)
+}
+
 /// A range without the only value of another one, if that is at an end.
 fn without((a, b): (i128, i128), (c, d): (i128, i128)) -> (i128, i128) {
     if c != d { (a, b) } else { (a + i128::from(a == c), b - i128::from(b == c)) }
@@ -333,6 +382,11 @@ impl Evaluation<'_> {
             ExprKind::Cmp(op, left, right) => {
                 let left = self.integers(left)?;
                 Range::of_truth(value::compare(op, left, self.integers(right)?))
+            }
+            ExprKind::FloatCmp(op @ (CmpOp::Eq | CmpOp::Lt | CmpOp::Le), ty, left, right) if left == right => {
+                // A number is equal to itself.
+                let range = self.eval(left)?.floats(ty);
+                Range::of_truth((range.is_empty() || !range.nan).then_some(!range.nan && op != CmpOp::Lt))
             }
             ExprKind::Not(arg) => Range::of_truth(self.eval(arg)?.truth().map(|truth| !truth)),
             ExprKind::And(left, right) => self.connective(left, right, false)?,
