@@ -52,7 +52,7 @@ pub fn judge(first: &Answer, second: &Answer, outcome: &Outcome, cpu_s: f64) -> 
             Some(Err(why)) => (Judgement::Unknown, Some(format!("execution: {why}"))),
             Some(Ok(())) | None => (Judgement::Confirmed, None),
         }
-    } else if known(second.verdict) || why.contains("rejected: ") {
+    } else if known(second.verdict) || why.starts_with("the witness is rejected: ") {
         (Judgement::Rejected, Some(format!("witness: {why}")))
     } else {
         match outcome.end {

@@ -58,6 +58,12 @@ impl Limits {
         Self { cpu, wall, memory, start: Instant::now(), memory_out: Arc::new(AtomicBool::new(false)) }
     }
 
+    /// The same with a part of what is left of the CPU time, or with half a minute if it has no limit.
+    pub fn part(&self, divisor: u32) -> Self {
+        let share = self.remaining().map_or(Duration::from_secs(30), |left| left / divisor);
+        Self { cpu: shorter(self.cpu, Some(cpu_time() + share)), ..self.clone() }
+    }
+
     /// Looks at all limits, memory too.
     pub fn exceeded(&self) -> Option<Stop> {
         if let (Some(limit), Some(used)) = (self.memory, memory_used())

@@ -3,7 +3,8 @@
 //! error; the way to a violation is executed.
 //!
 //! Invariants become checks in the program (`report`, `instrument`), and the program is verified anew by a plan that begins
-//! with k-induction without invariants of its own: with k = 1 that is the proof that the given ones are inductive.
+//! with k-induction without invariants of its own: with k = 1 that is the proof that the given ones are inductive. If that
+//! takes too long, the invariants are proved first, and then the program without them.
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -46,7 +47,7 @@ pub struct Task<'a> {
     /// The program as the user gave it.
     pub input: &'a Input,
     /// The program.
-    pub program: &'a Program,
+    pub program: &'a Arc<Program>,
     /// The property.
     pub property: &'a Property,
     /// The options.
@@ -93,16 +94,29 @@ impl Task<'_> {
             Err(RunError::Input(message)) => return Ok(Validity::Rejected(format!("an invariant is no C: {message}"))),
             Err(error) => return Err(error),
         };
-        let mut property = self.property.clone();
-        property.calls.push(VIOLATED.to_string());
+        let invariants = Property { calls: vec![VIOLATED.to_string()], labels: Vec::new() };
+        let mut both = self.property.clone();
+        both.calls.extend(invariants.calls.iter().cloned());
+        match self.decide(&program, &both, &self.limits.part(4))? {
+            Validity::Unknown(_) => {}
+            decided => return Ok(decided),
+        }
+        // One after the other: the program itself may be easier without checks in it, if the invariants say too little.
+        match self.decide(&program, &invariants, &self.limits.part(3))? {
+            Validity::Proof => self.decide(self.program, self.property, self.limits),
+            other => Ok(other),
+        }
+    }
+
+    /// Whether a program with or without checks has a property.
+    fn decide(&self, program: &Arc<Program>, property: &Property, limits: &Limits) -> Result<Validity, RunError> {
         let mut config = self.config.clone();
         config.plan = PLAN.to_string();
-        let wanted = Wanted::default();
-        let answer = answer(&program, &property, &config, wanted, self.limits, self.cancel, self.status)?;
+        let answer = answer(program, property, &config, Wanted::default(), limits, self.cancel, self.status)?;
         Ok(match answer.outcome.verdict() {
             Verdict::True => Validity::Proof,
             Verdict::False(run) => {
-                let end = run.steps.last().map(|step| step.destination(&program));
+                let end = run.steps.last().map(|step| step.destination(program));
                 let claim = program.calls.iter().find(|(name, node, _)| &**name == VIOLATED && Some(*node) == end);
                 Validity::Rejected(match claim {
                     Some((_, _, span)) => {

@@ -20,7 +20,7 @@ use crate::sha256::{digest, hex};
 use crate::text::quoted;
 
 /// More values of functions than this are not listed.
-const MAX_WAYPOINTS: usize = 100_000;
+const MAX_WAYPOINTS: usize = 1_000_000;
 
 /// A version of the format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

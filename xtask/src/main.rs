@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Chores of the repository: `cargo xtask tidy` checks the rules of docs/ARCHITECTURE.md, `cargo xtask docs` writes the
-//! generated pages, `cargo xtask execute` and `cargo xtask fuzz` compare the concrete machine with compiled programs.
+//! generated pages, `cargo xtask bench-report` measures, `cargo xtask execute` and `cargo xtask fuzz` compare the concrete machine with compiled programs.
 
+mod bench_report;
 mod docs;
 mod execute;
 mod fuzz;
@@ -19,6 +20,7 @@ use std::{
 const USAGE: &str = "usage: cargo xtask tidy           check the rules of docs/ARCHITECTURE.md
        cargo xtask docs           write docs/options.md
        cargo xtask docs --check   say whether it is up to date
+       cargo xtask bench-report [CRATE...]  run the benchmarks and put what came out on one page
        cargo xtask execute SET    compare the concrete machine with gcc on the tasks of a set
        cargo xtask fuzz N [FIRST [PRESET..]]
                                   the same on N random programs, whose checksums the verifier must prove";
@@ -46,6 +48,7 @@ impl fmt::Display for Finding {
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let result = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["bench-report", ref crates @ ..] => bench_report::write(&root(), crates),
         ["tidy"] => tidy(&root()),
         ["docs"] => docs::write(&root()),
         ["docs", "--check"] => docs::check(&root()),

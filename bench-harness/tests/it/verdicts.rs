@@ -135,7 +135,7 @@ fn evidence_is_checked_by_a_second_run() {
     bench
         .task("a/accepted", true, &twice(SAFE, &found))
         .task("a/refuted", true, &twice(SAFE, &unknown("the witness is rejected: x.c:3: the invariant does not hold")))
-        .task("a/silent", true, &twice(SAFE, &unknown("time limit")))
+        .task("a/silent", true, &twice(SAFE, &unknown("the witness is neither accepted nor rejected: time limit")))
         .task("b/executed", false, &twice(&format!("echo 'Confirmed: executed'; {UNSAFE}"), UNSAFE))
         .task("b/not-executed", false, &twice(&format!("echo 'Not confirmed by execution: no cc'; {UNSAFE}"), UNSAFE))
         .task("b/no-verdict", false, &twice(&unknown("recursion"), "exit 3"));
@@ -146,7 +146,7 @@ fn evidence_is_checked_by_a_second_run() {
     expect![[r#"
         evidence confirmed for 1 of 3 proofs and 1 of 2 alarms; 60.0 % are exceptions
           a/refuted rejected: witness: the witness is rejected: x.c:3: the invariant does not hold
-          a/silent unknown: witness: time limit
+          a/silent unknown: witness: the witness is neither accepted nor rejected: time limit
           b/not-executed unknown: execution: no cc
     "#]]
     .assert_eq(&text[from..text.find("\nreasons").unwrap()]);
