@@ -194,6 +194,14 @@ choice!(/** How octagons at one location are merged. */ OctagonMerge {
     /** To the smallest octagon around both. */ Join = "JOIN",
     /** By widening. */ Widening = "WIDENING",
 });
+choice!(/** Which numerical domain the octagon analysis uses. */ NumericDomain {
+    /** Intervals. */ Boxes = "box",
+    /** Octagons. */ Octagon = "octagon",
+    /** Intervals and linear equalities. */ Equalities = "linear-equalities",
+    /** Intervals and closed polyhedra. */ Polyhedra = "polyhedra",
+    /** Polyhedra with strict inequalities, which are the same where all numbers are integers. */
+    StrictPolyhedra = "polyhedra-strict",
+});
 choice!(/** How the abstraction of a block is computed. */ ComputationChoice {
     /** The strongest conjunction of predicates and their negations. */ Cartesian = "CARTESIAN",
     /** The strongest Boolean combination, by all models. */ Boolean = "BOOLEAN",
@@ -431,12 +439,17 @@ options! {
     "cpa.bam.maxCachedBlocks" bam_max_cached: u32 = 0;
     /// How states of the value analysis are merged.
     "cpa.value.merge" value_merge: MergeType = MergeType::Sep;
+    /// The numerical domain of the octagon analysis, for integer variables: intervals, octagons, intervals with linear
+    /// equalities or with convex polyhedra. Integers need no strict inequalities, so the last two are the same.
+    "cpa.numeric.domain" numeric_domain: NumericDomain = NumericDomain::Octagon;
     /// How states of the octagon analysis are merged.
     "cpa.octagon.mergeop.type" octagon_merge: OctagonMerge = OctagonMerge::Sep;
     /// Whether octagons are merged at loop heads only.
     "cpa.octagon.mergeop.onlyMergeAtLoopHeads" octagon_heads: bool = false;
     /// What the octagon analysis tracks at the start.
     "cpa.octagon.initialPrecisionType" octagon_precision: InitialPrecision = InitialPrecision::Full;
+    /// Whether octagons know floating-point variables, with bounds rounded outwards; otherwise these have any value.
+    "cpa.octagon.handleFloats" octagon_floats: bool = false;
     /// Whether widening of octagons stops at constants that the program compares with, if they are few.
     "cpa.octagon.wideningThresholds" octagon_thresholds: bool = true;
     /// The CPU time that the refinement of octagons spends on one path; 0 means no limit.

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use cfa::NodeId;
 use cpa_core::{Answer, Ask, Cpa, Cx, Merge, Step, Stop};
 
-use crate::state::OctagonState;
+use crate::state::{OctagonState, Thresholds};
 use crate::transfer::{Tracked, Transfer};
 
 /// How states at one location are merged.
@@ -42,18 +42,18 @@ pub struct OctagonCpa {
     transfer: Rc<Transfer>,
     options: OctagonOptions,
     heads: BTreeSet<NodeId>,
-    thresholds: Vec<i64>,
+    thresholds: Thresholds,
 }
 
 impl OctagonCpa {
     /// The analysis with the given settings.
     pub fn new(transfer: Rc<Transfer>, options: OctagonOptions) -> Self {
         let heads = transfer.program().loops.heads.clone();
-        Self { transfer, options, heads, thresholds: Vec::new() }
+        Self { transfer, options, heads, thresholds: Thresholds::default() }
     }
 
-    /// The same analysis; widening stops at these bounds, which are ascending.
-    pub fn with_thresholds(self, thresholds: Vec<i64>) -> Self {
+    /// The same analysis; widening stops at these bounds.
+    pub fn with_thresholds(self, thresholds: Thresholds) -> Self {
         Self { thresholds, ..self }
     }
 }
@@ -67,7 +67,7 @@ impl Cpa for OctagonCpa {
     }
 
     fn initial(&mut self, _cx: &mut Cx) -> Result<(OctagonState, Tracked), Stop> {
-        Ok((OctagonState::top(), self.options.refineable.then(Rc::default)))
+        Ok((self.transfer.top(), self.options.refineable.then(Rc::default)))
     }
 
     fn transfer(

@@ -5,7 +5,9 @@
 
 mod cpa;
 pub mod entry;
+mod floats;
 mod linear;
+pub mod numeric;
 pub mod octagon;
 mod reducer;
 mod refiner;
@@ -14,8 +16,9 @@ mod transfer;
 
 pub use crate::cpa::{MergeKind, OctagonCpa, OctagonOptions};
 pub use crate::entry::Entry;
+pub use crate::linear::Linear;
 pub use crate::octagon::{Octagon, Signed};
 pub use crate::reducer::OctagonReducer;
 pub use crate::refiner::OctagonRefiner;
-pub use crate::state::OctagonState;
+pub use crate::state::{OctagonState, Thresholds};
 pub use crate::transfer::{Tracked, Transfer};

@@ -7,7 +7,6 @@
 
 use cfa::{BinOp, CmpOp, ExprId, ExprKind, IntTy, Program, UnOp};
 
-use crate::octagon::Signed;
 use crate::state::OctagonState;
 
 /// Coefficients above this are not kept.
@@ -15,11 +14,13 @@ const LARGEST: i128 = 1 << 32;
 
 /// A sum of multiples of dimensions and a number between two bounds.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Linear {
+pub struct Linear {
     /// Dimension and coefficient, which is not 0; ascending.
-    pub(crate) terms: Vec<(usize, i128)>,
-    pub(crate) low: i128,
-    pub(crate) high: i128,
+    pub terms: Vec<(usize, i128)>,
+    /// The least number.
+    pub low: i128,
+    /// The greatest one.
+    pub high: i128,
 }
 
 impl Linear {
@@ -47,7 +48,7 @@ impl Linear {
         Linear { terms, low: self.low + other.low, high: self.high + other.high }
     }
 
-    /// The multiple by a number of at most [`LARGEST`].
+    /// The multiple by a number of at most `LARGEST`.
     pub(crate) fn times(&self, factor: i128) -> Linear {
         if factor == 0 {
             return Self::interval(0, 0);
@@ -69,15 +70,6 @@ impl Linear {
     }
 }
 
-/// A term with a coefficient of 1 or -1.
-pub(crate) fn unit((dim, coefficient): (usize, i128)) -> Option<Signed> {
-    match coefficient {
-        1 => Some(Signed::plus(dim)),
-        -1 => Some(Signed::minus(dim)),
-        _ => None,
-    }
-}
-
 /// Looks at expressions in a state.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
@@ -86,37 +78,15 @@ pub(crate) struct View<'a> {
 }
 
 impl View<'_> {
-    /// The least and greatest value of a dimension.
-    pub(crate) fn bounds(&self, dim: usize) -> (i128, i128) {
+    /// The limits of the type of a dimension.
+    pub(crate) fn types(&self, dim: usize) -> (i128, i128) {
         let ty = self.program.var(self.state.vars()[dim]).ty;
-        let (low, high) = self.state.octagon.bounds(dim);
-        (
-            low.map_or(ty.min(), |low| i128::from(low).max(ty.min())),
-            high.map_or(ty.max(), |high| i128::from(high).min(ty.max())),
-        )
+        (ty.min(), ty.max())
     }
 
     /// The least and greatest value of a form.
     pub(crate) fn range(&self, form: &Linear) -> (i128, i128) {
-        let (mut low, mut high) = (form.low, form.high);
-        for &(dim, coefficient) in &form.terms {
-            let (least, greatest) = self.bounds(dim);
-            let (a, b) = (least * coefficient, greatest * coefficient);
-            low += a.min(b);
-            high += a.max(b);
-        }
-        if let [one, two] = form.terms[..]
-            && let (Some(one), Some(two)) = (unit(one), unit(two))
-        {
-            let opposite = |signed: Signed| Signed { negative: !signed.negative, ..signed };
-            if let Some(upper) = self.state.octagon.upper(one, two) {
-                high = high.min(i128::from(upper) + form.high);
-            }
-            if let Some(upper) = self.state.octagon.upper(opposite(one), opposite(two)) {
-                low = low.max(form.low - i128::from(upper));
-            }
-        }
-        (low, high)
+        self.state.octagon.range(form, &|dim| self.types(dim))
     }
 
     /// The form if its values are values of the type; else what is left after wrapping around.
@@ -163,7 +133,7 @@ impl View<'_> {
                     CmpOp::Eq | CmpOp::Ne | CmpOp::Lt | CmpOp::Le => None,
                 }
             }
-            ExprKind::FloatCmp(..) => None,
+            ExprKind::FloatCmp(op, ty, left, right) => self.float_truth(op, ty, left, right),
             _ => {
                 let (low, high) = self.range(&self.linear(id));
                 if low > 0 || high < 0 {
@@ -196,11 +166,12 @@ impl View<'_> {
             }
             ExprKind::Binary(op, left, right) => self.binary(op, ty, left, right),
             ExprKind::Cast(arg) => self.fit(self.linear(arg), ty),
-            ExprKind::Cmp(..) | ExprKind::Not(_) | ExprKind::And(..) | ExprKind::Or(..) => match self.truth(id) {
-                Some(truth) => Linear::interval(i128::from(truth), i128::from(truth)),
-                None => Linear::interval(0, 1),
-            },
-            ExprKind::FloatCmp(..) => Linear::interval(0, 1),
+            ExprKind::Cmp(..) | ExprKind::Not(_) | ExprKind::And(..) | ExprKind::Or(..) | ExprKind::FloatCmp(..) => {
+                match self.truth(id) {
+                    Some(truth) => Linear::interval(i128::from(truth), i128::from(truth)),
+                    None => Linear::interval(0, 1),
+                }
+            }
             ExprKind::Ite(cond, yes, no) => match self.truth(cond) {
                 Some(true) => self.linear(yes),
                 Some(false) => self.linear(no),
@@ -210,11 +181,16 @@ impl View<'_> {
                     if yes == no { yes } else { Linear::interval(one.0.min(two.0), one.1.max(two.1)) }
                 }
             },
-            ExprKind::Float(..)
-            | ExprKind::FloatFn(..)
-            | ExprKind::FloatFromInt(..)
-            | ExprKind::FloatToInt(..)
-            | ExprKind::FloatToFloat(..) => Linear::full(ty),
+            ExprKind::FloatToInt(from, arg) => match self.float(arg, from).only_finite() {
+                // The casts saturate; without the type's limits the conversion has any value.
+                Some(f) if f.low.trunc() as i128 >= ty.min() && f.high.trunc() as i128 <= ty.max() => {
+                    Linear::interval(f.low.trunc() as i128, f.high.trunc() as i128)
+                }
+                _ => Linear::full(ty),
+            },
+            ExprKind::Float(..) | ExprKind::FloatFn(..) | ExprKind::FloatFromInt(..) | ExprKind::FloatToFloat(..) => {
+                Linear::full(ty)
+            }
         }
     }
 

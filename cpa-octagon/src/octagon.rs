@@ -299,6 +299,23 @@ impl<E: Entry> Octagon<E> {
         }
         result
     }
+
+    /// Whether a point lies in the octagon; with rounded entries also points outside may. O(n²).
+    pub fn contains(&self, point: &[E]) -> bool {
+        // The sum of the value of a column and a bound.
+        let fits = |i: usize, j: usize| {
+            let at = self.at(i, j);
+            let (from, to) = (point[i / 2], point[j / 2]);
+            at == E::INF
+                || match (i.is_multiple_of(2), j.is_multiple_of(2)) {
+                    (true, true) => to <= from.plus(at),
+                    (true, false) => E::ZERO <= to.plus(from).plus(at),
+                    (false, true) => to.plus(from) <= at,
+                    (false, false) => from <= to.plus(at),
+                }
+        };
+        !self.empty && (0..2 * self.dims).all(|i| (0..=(i | 1)).all(|j| fits(i, j)))
+    }
 }
 
 /// What is only there for integers; bounds are given as wide numbers, and those that are too great to be entries are dropped.
@@ -361,15 +378,6 @@ impl Octagon<i64> {
         let minus_from = Signed { negative: !from.negative, ..from };
         self.constrain(Signed::plus(dim), minus_from, greatest);
         self.constrain(Signed::minus(dim), from, -least);
-    }
-
-    /// Whether a point lies in the octagon. O(n²).
-    pub fn contains(&self, point: &[i64]) -> bool {
-        let value = |i: usize| if i.is_multiple_of(2) { i128::from(point[i / 2]) } else { -i128::from(point[i / 2]) };
-        !self.empty
-            && (0..2 * self.dims).all(|i| {
-                (0..=(i | 1)).all(|j| self.at(i, j) == i64::INF || value(j) - value(i) <= i128::from(self.at(i, j)))
-            })
     }
 }
 

@@ -14,8 +14,10 @@ use cfa::{Op, VarId};
 use cpa_core::{Arg, ArgId, ComponentPrecision, Cut, Cx, Handle, Refinement, Refiner, Step, Stop};
 
 use crate::cpa::OctagonCpa;
-use crate::state::OctagonState;
 use crate::transfer::{Tracked, Transfer};
+
+/// How many states a path is followed with at the same time.
+const MOST_STATES: usize = 256;
 
 /// Refutes paths with octagons.
 pub struct OctagonRefiner {
@@ -38,14 +40,17 @@ impl OctagonRefiner {
 
     /// The step that is not possible when these variables are tracked.
     fn refuted(&self, cx: &Cx, steps: &[Step], tracked: &Tracked) -> Result<Option<usize>, Stop> {
-        let mut state = OctagonState::top();
+        let mut states = vec![self.transfer.top()];
         for (index, &step) in steps.iter().enumerate() {
             if index.is_multiple_of(64) {
                 cx.check()?;
             }
-            match self.transfer.post(&state, step, tracked) {
-                Some(next) => state = next,
-                None => return Ok(Some(index)),
+            states = states.iter().flat_map(|state| self.transfer.post(state, step, tracked)).collect();
+            if states.is_empty() {
+                return Ok(Some(index));
+            }
+            if states.len() > MOST_STATES {
+                return Ok(None);
             }
         }
         Ok(None)

@@ -6,41 +6,51 @@ use std::rc::Rc;
 
 use cfa::{BinOp, CmpOp, ExprId, Exprs, IntTy, Program, VarId};
 
-use crate::octagon::{Octagon, Signed};
+use crate::floats::Floats;
+use crate::linear::Linear;
+use crate::numeric::{Kind, Numeric};
 
 /// An abstract state.
 #[derive(Clone, Debug)]
 pub struct OctagonState {
     /// The variables behind the dimensions, ascending.
     vars: Rc<[VarId]>,
-    pub(crate) octagon: Rc<Octagon>,
+    pub(crate) octagon: Rc<Numeric>,
     /// The result of a widening as it is, for the next widening; `octagon` is its closure.
-    widened: Option<Rc<Octagon>>,
+    widened: Option<Rc<Numeric>>,
+    /// What is known of floating-point variables; they have no dimensions in `octagon`.
+    pub(crate) floats: Rc<Floats>,
     /// Whether states are merged at this location.
     pub(crate) merging: bool,
 }
 
 impl PartialEq for OctagonState {
     fn eq(&self, other: &Self) -> bool {
-        self.vars == other.vars && self.octagon == other.octagon
+        self.vars == other.vars && self.octagon == other.octagon && self.floats == other.floats
     }
 }
 
 impl fmt::Display for OctagonState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let show = |bound: Option<i64>| bound.map_or("?".to_owned(), |bound| bound.to_string());
+        let show = |bound: Option<i128>| bound.map_or("?".to_owned(), |bound| bound.to_string());
         let bounds = self.vars.iter().enumerate().map(|(dim, var)| {
             let (low, high) = self.octagon.bounds(dim);
             format!("{var}:{}..{}", show(low), show(high))
         });
-        f.write_str(&bounds.collect::<Vec<_>>().join(" "))
+        f.write_str(&bounds.chain(self.floats.shown()).collect::<Vec<_>>().join(" "))
     }
 }
 
 impl OctagonState {
-    /// All concrete states.
-    pub fn top() -> Self {
-        Self { vars: Rc::new([]), octagon: Rc::new(Octagon::top(0)), widened: None, merging: true }
+    /// All concrete states, in a domain.
+    pub fn top(kind: Kind) -> Self {
+        Self {
+            vars: Rc::new([]),
+            octagon: Rc::new(Numeric::new(kind)),
+            widened: None,
+            floats: Rc::new(Floats::top()),
+            merging: true,
+        }
     }
 
     /// The same state; `merging` says whether states are merged where it is.
@@ -53,14 +63,27 @@ impl OctagonState {
         &self.vars
     }
 
+    /// The same, to keep while the state changes.
+    pub(crate) fn shared_vars(&self) -> Rc<[VarId]> {
+        Rc::clone(&self.vars)
+    }
+
     /// The dimension of a variable.
     pub fn dim(&self, var: VarId) -> Option<usize> {
         self.vars.binary_search(&var).ok()
     }
 
     /// The least and greatest value of a dimension, as far as they are known.
-    pub fn bounds(&self, dim: usize) -> (Option<i64>, Option<i64>) {
+    pub fn bounds(&self, dim: usize) -> (Option<i128>, Option<i128>) {
         self.octagon.bounds(dim)
+    }
+
+    /// Whether a run in which variables have the given values may be here; none is any value.
+    pub fn contains(&self, program: &Program, value: &dyn Fn(VarId) -> Option<i128>) -> bool {
+        let known = |var: VarId| value(var).and_then(|value| i64::try_from(value).ok());
+        let dims: Vec<usize> = (0..self.vars.len()).filter(|&dim| known(self.vars[dim]).is_some()).collect();
+        let point: Vec<i64> = self.vars.iter().filter_map(|&var| known(var)).collect();
+        self.octagon.project(&dims).contains(&point) && self.floats.contains(program, value)
     }
 
     /// What the state says beyond the types of the variables, as expressions; sums and differences only where they fit into
@@ -75,7 +98,7 @@ impl OctagonState {
             .map(|(dim, &var)| {
                 let ty = program.var(var).ty;
                 let (low, high) = self.octagon.bounds(dim);
-                (low.map_or(ty.min(), i128::from).max(ty.min()), high.map_or(ty.max(), i128::from).min(ty.max()))
+                (low.unwrap_or(ty.min()).max(ty.min()), high.unwrap_or(ty.max()).min(ty.max()))
             })
             .collect();
         for (&var, &(low, high)) in self.vars.iter().zip(&bounds) {
@@ -100,11 +123,11 @@ impl OctagonState {
                     continue;
                 }
                 for (plus_a, plus_b) in [(true, true), (true, false), (false, true), (false, false)] {
-                    let signed = |dim, plus| if plus { Signed::plus(dim) } else { Signed::minus(dim) };
-                    let Some(bound) = self.octagon.upper(signed(a, plus_a), signed(b, plus_b)) else { continue };
+                    let factor = |plus| if plus { 1 } else { -1 };
+                    let sum = Linear { terms: vec![(b, factor(plus_b)), (a, factor(plus_a))], low: 0, high: 0 };
+                    let (_, bound) = self.octagon.range(&sum, &|dim| bounds[dim]);
                     let ends = |plus, low: i128, high: i128| if plus { (low, high) } else { (-high, -low) };
                     let (one, two) = (ends(plus_a, low_a, high_a), ends(plus_b, low_b, high_b));
-                    let bound = i128::from(bound);
                     if bound >= one.1 + two.1 || !fits(one.0 + two.0) || !fits(one.1 + two.1) {
                         continue;
                     }
@@ -134,7 +157,7 @@ impl OctagonState {
     }
 
     /// The octagon, to be changed.
-    pub(crate) fn change(&mut self) -> &mut Octagon {
+    pub(crate) fn change(&mut self) -> &mut Numeric {
         self.widened = None;
         Rc::make_mut(&mut self.octagon)
     }
@@ -160,8 +183,20 @@ impl OctagonState {
         }
     }
 
+    /// Forgets the dimension of a variable, if it has one among the integers.
+    pub(crate) fn forget_integer(&mut self, var: VarId) {
+        if self.dim(var).is_some() {
+            let floats = Rc::clone(&self.floats);
+            self.forget(&|other| other == var);
+            self.floats = floats;
+        }
+    }
+
     /// Forgets variables.
     pub(crate) fn forget(&mut self, gone: &dyn Fn(VarId) -> bool) {
+        if !self.floats.is_top() {
+            Rc::make_mut(&mut self.floats).forget(gone);
+        }
         if self.vars.iter().any(|&var| gone(var)) {
             let dims: Vec<usize> = (0..self.vars.len()).filter(|&dim| !gone(self.vars[dim])).collect();
             self.octagon = Rc::new(self.octagon.project(&dims));
@@ -172,7 +207,13 @@ impl OctagonState {
 
     /// Whether this state stands for no more than the other one.
     pub(crate) fn leq(&self, greater: &OctagonState, program: &Program) -> bool {
-        if self.octagon.is_empty() || self.vars == greater.vars {
+        if self.octagon.is_empty() {
+            return true;
+        }
+        if !self.floats.leq(&greater.floats) {
+            return false;
+        }
+        if self.vars == greater.vars {
             return self.octagon.leq(&greater.octagon);
         }
         // What this state says nothing about is in the range of its type.
@@ -192,7 +233,7 @@ impl OctagonState {
         (one, two)
     }
 
-    /// What both states say together.
+    /// What both states say together; of floating-point variables what this one says.
     pub(crate) fn meet(&self, other: &OctagonState, program: &Program) -> OctagonState {
         let (mut one, mut two) = (self.clone(), other.clone());
         for &var in other.vars() {
@@ -207,25 +248,38 @@ impl OctagonState {
     /// The smallest state around both.
     pub(crate) fn join(&self, other: &OctagonState) -> OctagonState {
         let (one, two) = self.common(other);
-        OctagonState { octagon: Rc::new(one.octagon.join(&two.octagon)), widened: None, ..one }
+        if self.octagon.is_empty() || other.octagon.is_empty() {
+            return if self.octagon.is_empty() { other.clone() } else { self.clone() };
+        }
+        let floats = Rc::new(self.floats.join(&other.floats));
+        OctagonState { octagon: Rc::new(one.octagon.join(&two.octagon)), widened: None, floats, ..one }
     }
 
     /// A state around both; going on like this ends.
-    pub(crate) fn widen(&self, new: &OctagonState, thresholds: &[i64], program: &Program) -> OctagonState {
+    pub(crate) fn widen(&self, new: &OctagonState, thresholds: &Thresholds, program: &Program) -> OctagonState {
         let (one, two) = self.common(new);
         let left = one.widened.as_ref().unwrap_or(&one.octagon);
-        let widened = left.widen(&one.octagon.join(&two.octagon), thresholds);
+        let widened = left.widen(&one.octagon.join(&two.octagon), &thresholds.integers);
         let mut closed = widened.clone();
         closed.close();
         for (dim, &var) in one.vars.iter().enumerate() {
             in_range(&mut closed, dim, program.var(var).ty);
         }
-        OctagonState { octagon: Rc::new(closed), widened: Some(Rc::new(widened)), ..one }
+        let floats = Rc::new(self.floats.widen(&new.floats, &thresholds.floats));
+        OctagonState { octagon: Rc::new(closed), widened: Some(Rc::new(widened)), floats, ..one }
     }
 }
 
+/// Where widening stops before it gives up a bound; ascending.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Thresholds {
+    /// Bounds of integers.
+    pub integers: Vec<i64>,
+    /// Bounds of floating-point numbers.
+    pub floats: Vec<f64>,
+}
+
 /// The dimension holds a value of the type.
-pub(crate) fn in_range(octagon: &mut Octagon, dim: usize, ty: IntTy) {
-    octagon.at_most(dim, ty.max());
-    octagon.at_least(dim, ty.min());
+pub(crate) fn in_range(octagon: &mut Numeric, dim: usize, ty: IntTy) {
+    octagon.limit(dim, ty.min(), ty.max());
 }

@@ -9,12 +9,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use cfa::liveness::Dying;
-use cfa::{CmpOp, EdgeId, ExprId, ExprKind, Op, Program, Scope, VarId};
+use cfa::{CmpOp, EdgeId, ExprId, ExprKind, HavocOrigin, Op, Program, Scope, VarId};
 use cpa_core::Step;
 
-use crate::linear::{Linear, View, unit};
-use crate::octagon::Signed;
-use crate::state::{OctagonState, in_range};
+use crate::floats::beside;
+use crate::linear::{Linear, View};
+use crate::numeric::Kind;
+use crate::state::{OctagonState, Thresholds};
 
 /// The variables that are tracked; none means all.
 pub type Tracked = Option<Rc<BTreeSet<VarId>>>;
@@ -24,6 +25,8 @@ pub type Tracked = Option<Rc<BTreeSet<VarId>>>;
 pub struct Transfer {
     pub(crate) program: Arc<Program>,
     dying: Dying,
+    floats: bool,
+    kind: Kind,
 }
 
 fn tracks(tracked: &Tracked, var: VarId) -> bool {
@@ -33,7 +36,22 @@ fn tracks(tracked: &Tracked, var: VarId) -> bool {
 impl Transfer {
     /// Prepares a program.
     pub fn new(program: Arc<Program>) -> Self {
-        Self { dying: Dying::new(&program), program }
+        Self { dying: Dying::new(&program), program, floats: false, kind: Kind::Octagon }
+    }
+
+    /// The same with floating-point variables, if `floats` says so; otherwise they have any value.
+    pub fn with_floats(self, floats: bool) -> Self {
+        Self { floats, ..self }
+    }
+
+    /// The same in a domain.
+    pub fn with_domain(self, kind: Kind) -> Self {
+        Self { kind, ..self }
+    }
+
+    /// All concrete states.
+    pub fn top(&self) -> OctagonState {
+        OctagonState::top(self.kind)
     }
 
     /// The analysed program.
@@ -42,10 +60,13 @@ impl Transfer {
     }
 
     /// Where widening may stop: at the constants of conditions and beside them, if they are few. Ascending.
-    pub fn thresholds(&self) -> Vec<i64> {
+    pub fn thresholds(&self) -> Thresholds {
         const MOST: usize = 60;
         let exprs = &self.program.exprs;
         let mut constants = BTreeSet::new();
+        let mut floats: Vec<f64> = Vec::new();
+        let nothing = self.top();
+        let view = self.view(&nothing);
         let mut open: Vec<ExprId> = Vec::new();
         for edge in &self.program.edges {
             if let Op::Assume { cond, truth: true } = edge.op {
@@ -56,6 +77,15 @@ impl Transfer {
             match exprs.get(id).kind {
                 ExprKind::Cmp(_, left, right) => {
                     constants.extend([left, right].into_iter().filter_map(|side| exprs.as_const(side)));
+                }
+                ExprKind::FloatCmp(_, ty, left, right) if floats.len() < 6 * MOST => {
+                    for side in [left, right] {
+                        if let Some(value) = view.float(side, ty).only_finite()
+                            && value.low == value.high
+                        {
+                            floats.extend(beside(ty, value.low).into_iter().flat_map(|value| [value, -value]));
+                        }
+                    }
                 }
                 ExprKind::And(left, right) | ExprKind::Or(left, right) => open.extend([left, right]),
                 ExprKind::Not(arg) | ExprKind::Cast(arg) => open.push(arg),
@@ -71,7 +101,10 @@ impl Transfer {
         let mut thresholds: Vec<i64> = beside.flat_map(|value| [value as i64, -value as i64]).collect();
         thresholds.sort_unstable();
         thresholds.dedup();
-        thresholds
+        floats.retain(|value| value.is_finite());
+        floats.sort_unstable_by(f64::total_cmp);
+        floats.dedup();
+        Thresholds { integers: thresholds, floats }
     }
 
     /// The local variables that nobody reads behind a call.
@@ -89,15 +122,38 @@ impl Transfer {
         view.range(&view.linear(expr))
     }
 
-    /// The state after a step; none if the step is not possible.
-    pub fn post(&self, state: &OctagonState, step: Step, tracked: &Tracked) -> Option<OctagonState> {
+    /// The states after a step, which stand for all that is possible together; none if the step is not possible. There are
+    /// several where a floating-point variable takes any value: they are finite, infinite, or not a number.
+    pub fn post(&self, state: &OctagonState, step: Step, tracked: &Tracked) -> Vec<OctagonState> {
+        if let (Step::Edge(id), Op::Havoc { var, origin: HavocOrigin::Nondet { .. } | HavocOrigin::Unmodelled { .. } }) =
+            (step, &self.program.edge(step.edge()).op)
+            && self.floats
+            && tracks(tracked, *var)
+            && let Some(ty) = self.program.var(*var).float
+        {
+            let mut before = state.clone();
+            before.forget(&|other| other == *var);
+            let dead = self.dying.behind(id);
+            let split = before.floats.split(*var, ty);
+            let mut states: Vec<OctagonState> = Vec::new();
+            for floats in split {
+                let mut next = before.clone();
+                next.floats = Rc::new(floats);
+                next.forget(&|var| dead.contains(&var));
+                if !states.contains(&next) {
+                    states.push(next);
+                }
+            }
+            return states;
+        }
+        self.post_one(state, step, tracked).into_iter().collect()
+    }
+
+    fn post_one(&self, state: &OctagonState, step: Step, tracked: &Tracked) -> Option<OctagonState> {
         let mut next = state.clone();
         match (step, &self.program.edge(step.edge()).op) {
             (Step::Edge(_), Op::Assume { cond, truth }) => next = self.test(&next, *cond, *truth, tracked),
-            (Step::Edge(_), Op::Assign { var, value }) => {
-                let form = self.related(&mut next, *value, tracked);
-                self.assign(&mut next, *var, &form, tracked);
-            }
+            (Step::Edge(_), Op::Assign { var, value }) => self.set(&mut next, *var, *value, tracked),
             (Step::Edge(_), Op::Havoc { var, .. } | Op::Load { var, .. } | Op::Alloc { var, .. }) => {
                 next.forget(&|other| other == *var);
             }
@@ -107,6 +163,7 @@ impl Transfer {
                     // The callee calls itself: its parameters and the variables in the arguments have the same names.
                     let passed: Vec<(i128, i128)> = args.iter().map(|&arg| self.interval(&next, arg)).collect();
                     next.forget(&local);
+                    next.forget(&|var| self.program.func(*callee).params.contains(&var));
                     for (&param, (low, high)) in self.program.func(*callee).params.iter().zip(passed) {
                         self.assign(&mut next, param, &Linear::interval(low, high), tracked);
                     }
@@ -114,8 +171,7 @@ impl Transfer {
                 }
                 // Otherwise parameters are no variables of the caller.
                 for (&param, &arg) in self.program.func(*callee).params.iter().zip(args) {
-                    let form = self.related(&mut next, arg, tracked);
-                    self.assign(&mut next, param, &form, tracked);
+                    self.set(&mut next, param, arg, tracked);
                 }
                 let unread = self.dying.unread_params(*callee);
                 next.forget(&|var| unread.contains(&var));
@@ -123,6 +179,12 @@ impl Transfer {
             }
             (Step::Leave(_), Op::Call { callee, result, .. }) => {
                 if let (Some(result), Some(ret)) = (result, self.program.func(*callee).ret) {
+                    if let (true, Some(ty)) = (self.floats, self.program.var(*result).float) {
+                        let same = self.program.var(ret).float == Some(ty);
+                        let value = next.floats.value(ret, ty);
+                        let value = (same && tracks(tracked, *result)).then_some(value);
+                        Rc::make_mut(&mut next.floats).assign(*result, value);
+                    }
                     let form = match next.dim(ret) {
                         Some(dim) => Linear { terms: vec![(dim, 1)], low: 0, high: 0 },
                         None => {
@@ -157,49 +219,47 @@ impl Transfer {
         self.view(state).linear(expr)
     }
 
+    /// The variable takes the value of an expression.
+    fn set(&self, state: &mut OctagonState, var: VarId, value: ExprId, tracked: &Tracked) {
+        if let (true, Some(ty)) = (self.floats, self.program.var(var).float) {
+            let value = tracks(tracked, var).then(|| self.view(state).float(value, ty));
+            state.forget_integer(var);
+            Rc::make_mut(&mut state.floats).assign(var, value);
+            return;
+        }
+        let form = self.related(state, value, tracked);
+        self.assign(state, var, &form, tracked);
+    }
+
     fn assign(&self, state: &mut OctagonState, var: VarId, form: &Linear, tracked: &Tracked) {
         let ty = self.program.var(var).ty;
         let (low, high) = self.view(state).range(form);
+        let float = self.floats && self.program.var(var).float.is_some();
+        if float {
+            // What is known of it is in the other octagon.
+            state.forget_integer(var);
+            return;
+        }
         if !tracks(tracked, var) || (form.terms.is_empty() && low <= ty.min() && high >= ty.max()) {
             state.forget(&|other| other == var);
             return;
         }
-        // A new dimension moves the others, so the terms go by variables meanwhile.
+        // A new dimension moves the others, but not their order.
         let vars: Vec<VarId> = form.terms.iter().map(|term| state.vars()[term.0]).collect();
-        let mut related: Vec<(VarId, bool, i128, i128)> = Vec::new();
-        for (index, &term) in form.terms.iter().enumerate() {
-            if vars[index] != var
-                && let Some(signed) = unit(term)
-            {
-                let (low, high) = self.view(state).range(&form.without(index));
-                related.push((vars[index], signed.negative, low, high));
-            }
-        }
-        let own = match form.terms[..] {
-            [term] if vars[0] == var => unit(term),
-            _ => None,
-        };
         let dim = state.make_dim(var, ty);
-        if let Some(signed) = own {
-            let octagon = state.change();
-            if signed.negative {
-                octagon.negate(dim);
-            }
-            octagon.shift(dim, form.low, form.high);
-            in_range(octagon, dim, ty);
-            return;
+        let mut moved = form.clone();
+        for (term, var) in moved.terms.iter_mut().zip(vars) {
+            term.0 = state.dim(var).expect("nothing was forgotten");
         }
-        state.change().forget(dim);
-        let dims: Vec<Option<usize>> = related.iter().map(|part| state.dim(part.0)).collect();
-        let octagon = state.change();
-        octagon.at_most(dim, high);
-        octagon.at_least(dim, low);
-        for ((_, negative, low, high), other) in related.into_iter().zip(dims) {
-            let Some(other) = other else { continue };
-            let (same, opposite) = (Signed { dim: other, negative }, Signed { dim: other, negative: !negative });
-            octagon.constrain(Signed::plus(dim), opposite, high);
-            octagon.constrain(Signed::minus(dim), same, -low);
-        }
+        let vars = state.shared_vars();
+        let limits = |dim: usize| self.limits(vars[dim]);
+        state.change().assign(dim, &moved, &limits);
+    }
+
+    /// The limits of a variable's type.
+    fn limits(&self, var: VarId) -> (i128, i128) {
+        let ty = self.program.var(var).ty;
+        (ty.min(), ty.max())
     }
 
     /// The part of a state where an expression is non-zero (`truth`) or zero.
@@ -228,7 +288,21 @@ impl Transfer {
                 let (op, left, right) = op.holding(left, right, truth);
                 self.compare(state, op, &[left, right], tracked)
             }
-            ExprKind::FloatCmp(..) => state.clone(),
+            ExprKind::FloatCmp(op, ty, left, right) => {
+                let view = self.view(state);
+                let (left, right) = (view.float(left, ty), view.float(right, ty));
+                let mut next = state.clone();
+                if state.floats.decide(op, &left, &right) == Some(!truth) {
+                    next.change().make_empty();
+                } else if let (Some(left), Some(right)) = (left.only_finite(), right.only_finite()) {
+                    let floats = Rc::make_mut(&mut next.floats);
+                    floats.assume(op, ty, &left, &right, truth);
+                    if floats.is_empty() {
+                        next.change().make_empty();
+                    }
+                }
+                next
+            }
             ExprKind::Cast(arg) if exprs.ty(arg).bits <= exprs.ty(id).bits => self.test(state, arg, truth, tracked),
             _ => self.compare(state, if truth { CmpOp::Ne } else { CmpOp::Eq }, &[id], tracked),
         }
@@ -250,8 +324,13 @@ impl Transfer {
             CmpOp::Lt => self.at_most_zero(&mut next, &form.plus(&one)),
             CmpOp::Le => self.at_most_zero(&mut next, &form),
             CmpOp::Eq => {
-                self.at_most_zero(&mut next, &form);
-                self.at_most_zero(&mut next, &form.times(-1));
+                let (low, high) = view.range(&form);
+                if low > 0 || high < 0 {
+                    next.change().make_empty();
+                } else {
+                    let vars = next.shared_vars();
+                    next.change().equal_zero(&form, &|dim| self.limits(vars[dim]));
+                }
             }
             CmpOp::Ne => match view.range(&form) {
                 (0, 0) if form.low == form.high => self.at_most_zero(&mut next, &one),
@@ -267,31 +346,9 @@ impl Transfer {
     fn at_most_zero(&self, state: &mut OctagonState, form: &Linear) {
         let view = self.view(state);
         if view.range(form).0 > 0 {
-            // Also when there is no dimension that could say so.
-            let octagon = state.change();
-            if octagon.dims() == 0 {
-                octagon.add_dims(1);
-            }
-            octagon.at_most(0, -1);
-            octagon.at_least(0, 0);
-            return;
+            return state.change().make_empty();
         }
-        let mut constraints: Vec<(Signed, Signed, i128)> = Vec::new();
-        for (index, &(dim, coefficient)) in form.terms.iter().enumerate() {
-            let rest = form.without(index);
-            let bound = -view.range(&rest).0;
-            let single = Signed { dim, negative: coefficient < 0 };
-            constraints.push((single, single, 2 * bound.div_euclid(coefficient.abs())));
-            let Some(first) = unit((dim, coefficient)) else { continue };
-            for (other, &term) in rest.terms.iter().enumerate().skip(index) {
-                if let Some(second) = unit(term) {
-                    constraints.push((first, second, -view.range(&rest.without(other)).0));
-                }
-            }
-        }
-        let octagon = state.change();
-        for (a, b, bound) in constraints {
-            octagon.constrain(a, b, bound);
-        }
+        let vars = state.shared_vars();
+        state.change().at_most_zero(form, &|dim| self.limits(vars[dim]));
     }
 }

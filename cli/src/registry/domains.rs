@@ -11,7 +11,8 @@ use algo_cegar::Chain;
 use cfa::ids::NodeId;
 use cfa::{Program, VarId};
 use cpa_core::{Arg, ArgId, CallstackCpa, ComponentPrecision, Composite, Handle, LocationCpa, Remerge};
-use cpa_octagon::{OctagonCpa, OctagonOptions, OctagonRefiner, Transfer};
+use cpa_octagon::numeric::Kind;
+use cpa_octagon::{OctagonCpa, OctagonOptions, OctagonRefiner, Thresholds, Transfer};
 use cpa_value::{
     Machine, MergeKind, Place, Precision, Preference, RefinerStatistics, Sharing, Slot, SlotSet, Tracker, ValueCpa,
     ValueRefiner, ValueTracker,
@@ -19,7 +20,9 @@ use cpa_value::{
 use loopabs::StrategyCpa;
 
 use super::Strategies;
-use crate::options::{Config, InitialPrecision, MergeType, OctagonMerge, PrecisionSharing, PrefixPreference};
+use crate::options::{
+    Config, InitialPrecision, MergeType, NumericDomain, OctagonMerge, PrecisionSharing, PrefixPreference,
+};
 
 /// The handles of the analyses that every composite begins with.
 pub(super) struct Frame {
@@ -94,7 +97,7 @@ impl Values {
     }
 }
 
-/// Octagons.
+/// Octagons, or another numerical domain in their place.
 pub(super) struct Octagons {
     pub(super) transfer: Rc<Transfer>,
     options: OctagonOptions,
@@ -111,8 +114,16 @@ impl Octagons {
             OctagonMerge::Widening => cpa_octagon::MergeKind::Widening,
         };
         let refineable = config.octagon_precision == InitialPrecision::Empty;
+        let domain = match config.numeric_domain {
+            NumericDomain::Boxes => Kind::Boxes,
+            NumericDomain::Octagon => Kind::Octagon,
+            NumericDomain::Equalities => Kind::Equalities,
+            // Between integers a strict inequality is a closed one.
+            NumericDomain::Polyhedra | NumericDomain::StrictPolyhedra => Kind::Polyhedra,
+        };
+        let transfer = Transfer::new(Arc::clone(program)).with_floats(config.octagon_floats).with_domain(domain);
         Self {
-            transfer: Rc::new(Transfer::new(Arc::clone(program))),
+            transfer: Rc::new(transfer),
             options: OctagonOptions { merge, only_at_loop_heads: config.octagon_heads, refineable },
             thresholds: config.octagon_thresholds,
             time: config.octagon_time,
@@ -120,7 +131,7 @@ impl Octagons {
     }
 
     pub(super) fn cpa(&self) -> OctagonCpa {
-        let thresholds = if self.thresholds { self.transfer.thresholds() } else { Vec::new() };
+        let thresholds = if self.thresholds { self.transfer.thresholds() } else { Thresholds::default() };
         OctagonCpa::new(Rc::clone(&self.transfer), self.options).with_thresholds(thresholds)
     }
 

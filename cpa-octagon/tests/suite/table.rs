@@ -14,7 +14,7 @@ use cfa::ir::{Body, Edge, HavocOrigin, Node};
 use cfa::{BinOp, CmpOp, IntTy, NodeId, Op, Options, Program, Source, VarId};
 use cpa_core::waitlist::Bfs;
 use cpa_core::{Arg, ArgId, Composite, Cx, Exploration, Handle, LocationCpa, Remerge, Status, run};
-use cpa_octagon::{MergeKind, OctagonCpa, OctagonOptions, Transfer};
+use cpa_octagon::{MergeKind, OctagonCpa, OctagonOptions, Thresholds, Transfer};
 
 /// Figure 2.1, with the given edge back to the head of the loop; its locations 1 to 14 are 0 to 13 here.
 fn figure(bound: Option<i128>) -> (Arc<Program>, VarId) {
@@ -89,7 +89,7 @@ impl Explored {
         1 + statistics.successors + statistics.merges
     }
     /// The intervals of `ticks` behind the assignment.
-    fn ticks(&self) -> BTreeSet<(Option<i64>, Option<i64>)> {
+    fn ticks(&self) -> BTreeSet<(Option<i128>, Option<i128>)> {
         let bounds = |id: ArgId| {
             let state = self.exploration.arg().state(id).get(self.octagon);
             state.dim(self.ticks).map(|dim| state.bounds(dim))
@@ -104,7 +104,8 @@ fn explore(bound: Option<i128>, merge: MergeKind, thresholds: &[i64], limit: usi
     let mut composite = Composite::new(Arc::clone(&program));
     composite.add(LocationCpa::new(Arc::clone(&program), BTreeSet::from([NodeId::new(12)])));
     let options = OctagonOptions { merge, ..OctagonOptions::default() };
-    let cpa = OctagonCpa::new(Rc::new(Transfer::new(program)), options).with_thresholds(thresholds.to_vec());
+    let cpa = OctagonCpa::new(Rc::new(Transfer::new(program)), options)
+        .with_thresholds(Thresholds { integers: thresholds.to_vec(), floats: Vec::new() });
     let octagon = composite.add(cpa);
     let mut exploration = Exploration::new(Box::new(Bfs::default()), Remerge::Keep);
     let mut steps = 0;
@@ -137,7 +138,7 @@ fn bounded() {
     assert_eq!(2 + 2 * (computed - 2), 1802);
     // In the first traversal there is nothing to merge with, and the last state at the head is contained in the one there.
     assert_eq!(join.created(), 1802 - 9 + 1);
-    let hull = |(low, high): (Option<i64>, Option<i64>), (l, h)| (low.min(l), high.max(h));
+    let hull = |(low, high): (Option<i128>, Option<i128>), (l, h)| (low.min(l), high.max(h));
     assert_eq!(join.ticks().into_iter().reduce(hull), Some((Some(0), Some(100))));
 
     let widening = explore(Some(100), MergeKind::Widening, &[99, 100], usize::MAX);
@@ -159,11 +160,11 @@ fn unbounded() {
         assert!(join.status.is_none());
         assert_eq!(join.reached(), 11);
         assert!(join.created().abs_diff(2 + 18 * traversals as u64) < 27, "{}", join.created());
-        assert!(join.ticks().iter().all(|(low, high)| *low >= Some(0) && *high < Some(2 * traversals as i64)));
+        assert!(join.ticks().iter().all(|(low, high)| *low >= Some(0) && *high < Some(2 * traversals as i128)));
     }
     let widening = explore(None, MergeKind::Widening, &[], usize::MAX);
     assert!(widening.status.is_some());
     assert_eq!((widening.reached(), widening.created()), (11, 30));
     // The greatest value of the type stands for infinity.
-    assert!(widening.ticks().contains(&(Some(0), Some(i64::from(i32::MAX)))), "{:?}", widening.ticks());
+    assert!(widening.ticks().contains(&(Some(0), Some(i128::from(i32::MAX)))), "{:?}", widening.ticks());
 }
