@@ -59,13 +59,16 @@ fn several_files_are_preprocessed_and_linked() {
 fn inputs_that_are_no_programs_get_one_clear_error() {
     let folder = Folder::new("bad");
     let deep = format!("int x; int main(void) {{ x = {}1{}; }}", "(".repeat(10_000), ")".repeat(10_000));
-    let table: [(&str, &[u8], &str); 7] = [
+    let line = format!("int x; int main(void) {{ x = 1{}; return }}", " + x".repeat(300_000));
+    let table: [(&str, &[u8], &str); 9] = [
         ("cut.c", b"int main(void) { int x = 1; if (x", "is never closed"),
         ("binary.c", b"\x7fELF\x02\x00\x00\xff", "is a binary file"),
         ("empty.c", b"", "no function 'main'"),
         ("deep.c", deep.as_bytes(), "nested more than 1000 levels"),
         ("include.c", b"#include \"missing.h\"\nint main(void) { }", "missing.h"),
         ("words.c", b"This is a letter to my aunt.", "'This' is not the name of a type"),
+        ("latin.c", b"int main(void) { return \xe4; }", "syntax error"),
+        ("line.c", line.as_bytes(), "syntax error"),
         ("junk.c", b"int main(void) { return \x01; }", "a character that C does not use here"),
     ];
     for (name, text, message) in table {
@@ -74,7 +77,13 @@ fn inputs_that_are_no_programs_get_one_clear_error() {
         assert_eq!(output.status.code(), Some(2), "{name}: {errors}");
         assert_eq!(errors.lines().count(), 1, "{name}: {errors}");
         assert!(errors.starts_with("Error: ") && errors.contains(message), "{name}: {errors}");
+        // The file is named, and the place unless it is about the whole file.
+        let whole = ["binary.c", "empty.c"].contains(&name);
+        assert!(whole || errors.contains(&format!("{name}:1:")), "{name}: {errors}");
     }
+    let output = verify(&[], &[&folder.0]);
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), errors.lines().count()), (Some(2), 1), "a folder: {errors}");
     let output = verify(&[], &[&folder.0.join("nowhere.c")]);
     assert_eq!(output.status.code(), Some(2));
 }
@@ -82,7 +91,7 @@ fn inputs_that_are_no_programs_get_one_clear_error() {
 #[test]
 fn long_lines_and_many_statements_are_read() {
     let folder = Folder::new("long");
-    let sum = format!("int x; int main(void) {{ x = 1{}; return x; }}", " + x".repeat(100_000));
+    let sum = format!("int x; int main(void) {{ x = 1{}; return x; }}", " + x".repeat(300_000));
     let many = format!("int x; int main(void) {{ {} return x; }}", "x = x + 1; ".repeat(90_000));
     for (name, text) in [("sum.c", sum), ("many.c", many)] {
         let output = verify(&["--dump", "cfa"], &[&folder.file(name, text)]);

@@ -92,25 +92,25 @@ fn interpreted(runner: &Path, input: &Path, is_64: bool) -> Option<Says> {
 pub(crate) fn compiled(scratch: &Path, input: &Path, is_64: bool, flags: &[&str]) -> Option<Says> {
     let text = fs::read_to_string(input).ok()?;
     fs::write(scratch.join("program.c"), instrumented(&text)).ok()?;
-    fs::write(scratch.join("library.c"), LIBRARY).ok()?;
-    let common = ["-O1", "-w", "-fwrapv", "-fno-strict-aliasing", "-std=gnu11", "-o", "program"];
+    let common = ["-O1", "-w", "-fwrapv", "-fno-strict-aliasing", "-std=gnu11"];
     let of_model: &[&str] = match is_64 {
-        true => &["-DHOSTED", "library.c", "program.c", "-lm"],
-        false => &[
-            "-m32",
-            "-msse2",
-            "-mfpmath=sse",
-            "-nostdlib",
-            "-static",
-            "-fno-pic",
-            "-fno-stack-protector",
-            "library.c",
-            "program.c",
-        ],
+        true => &["-DHOSTED"],
+        false => &["-m32", "-msse2", "-mfpmath=sse", "-fno-pic", "-fno-stack-protector", "-nostdlib", "-static"],
     };
-    let mut gcc = Command::new("gcc");
-    gcc.args(common).args(flags).args(of_model).current_dir(scratch).stderr(Stdio::null());
-    if !gcc.status().ok()?.success() {
+    let gcc = |arguments: &[&str]| {
+        let mut gcc = Command::new("gcc");
+        gcc.args(common).args(flags).args(of_model).args(arguments).current_dir(scratch).stderr(Stdio::null());
+        gcc.status().is_ok_and(|status| status.success())
+    };
+    let library = if is_64 { "library-64.o" } else { "library-32.o" };
+    if !scratch.join(library).exists() {
+        fs::write(scratch.join("library.c"), LIBRARY).ok()?;
+        if !gcc(&["-fno-builtin", "-c", "-o", library, "library.c"]) {
+            return None;
+        }
+    }
+    let math: &[&str] = if is_64 { &["-lm"] } else { &[] };
+    if !gcc(&[&["-o", "program", library, "program.c"], math].concat()) {
         return None;
     }
     match finish(&mut Command::new(scratch.join("program")), LIMIT)?.0 {

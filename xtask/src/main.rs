@@ -23,7 +23,8 @@ const USAGE: &str = "usage: cargo xtask tidy           check the rules of docs/A
        cargo xtask bench-report [CRATE...]  run the benchmarks and put what came out on one page
        cargo xtask execute SET    compare the concrete machine with gcc on the tasks of a set
        cargo xtask fuzz N [FIRST [PRESET..]]
-                                  the same on N random programs, whose checksums the verifier must prove";
+                                  the same on N random programs; the verifier proves
+                                  and refutes their checksums with each preset";
 
 /// A rule that is broken somewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -211,7 +211,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Evaluates arguments from left to right; those with a known parameter are converted to its type.
-    fn arguments(&mut self, args: &'a [ExprRef], params: &[Type], range: Range) -> Vec<Val> {
+    pub(super) fn arguments(&mut self, args: &'a [ExprRef], params: &[Type], range: Range) -> Vec<Val> {
         let mut values: Vec<Val> = Vec::new();
         for (at, arg) in args.iter().enumerate() {
             let mut value = self.sequence(&mut values, *arg, range);
@@ -227,7 +227,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The node where a call happens next.
-    fn call_site(&mut self, name: &str, range: Range) -> NodeId {
+    pub(super) fn call_site(&mut self, name: &str, range: Range) -> NodeId {
         let node = self.graph.node(self.cx.func, true);
         self.flow_to(node, range);
         let span = self.span(range);
@@ -339,6 +339,9 @@ impl<'a> Lower<'a> {
         }
         if name.starts_with("__builtin_va_") || name == "_Static_assert" {
             return self.refused(format!("call of '{name}'"), range);
+        }
+        if let Some(value) = self.overflow(name, args, range) {
+            return value;
         }
         if let Some(value) = self.allocation(name, func, args, range) {
             return value;

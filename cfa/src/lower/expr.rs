@@ -65,6 +65,13 @@ impl<'a> Lower<'a> {
                     return self.sizeof(&ty, name.range);
                 }
                 match size_align(&ty, &self.records, self.machine) {
+                    // GNU's operator tells how single objects are aligned, on 32-bit machines better than in structures.
+                    Some((_, 4))
+                        if self.sources[self.file].text[range.0 as usize..].starts_with("__alignof")
+                            && is_scalar_of_8_bytes(&ty) =>
+                    {
+                        self.constant(8, Type::Int(self.machine.size_type()))
+                    }
                     Some((_, align)) => self.constant(i128::from(align), Type::Int(self.machine.size_type())),
                     None => self.refused(format!("alignment of a {}", ty.describe()), range),
                 }
@@ -650,6 +657,16 @@ impl Val {
             Val::Int(expr, ty) => (expr, ty),
             Val::Aggregate(..) | Val::Opaque(..) | Val::Void => unreachable!("made as an integer"),
         }
+    }
+}
+
+/// Whether a type, or that of the elements of an array, is `long long`, `double` or the like.
+fn is_scalar_of_8_bytes(ty: &Type) -> bool {
+    match ty {
+        Type::Int(ty) => ty.bits == 64,
+        Type::Float(size, _) => *size == 8,
+        Type::Array(element, _) => is_scalar_of_8_bytes(element),
+        _ => false,
     }
 }
 

@@ -16,6 +16,7 @@ mod init;
 mod math;
 mod object;
 mod ops;
+mod overflow;
 mod place;
 mod regions;
 mod scope;

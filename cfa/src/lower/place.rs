@@ -347,9 +347,7 @@ impl<'a> Lower<'a> {
         match place {
             Place::Vars(slots, offset) => {
                 let Some((var, shift)) = self.slot(slots, *offset, ty.bits) else {
-                    self.unsupported("part of a structure", range);
-                    let var = self.temporary(ty);
-                    return self.exprs.var(var, ty);
+                    return self.load_pieces(slots, *offset, ty, range);
                 };
                 let of_var = self.vars[var.index()].ty;
                 let value = self.exprs.var(var, of_var);
@@ -382,7 +380,7 @@ impl<'a> Lower<'a> {
         match place {
             Place::Vars(slots, offset) => {
                 let Some((var, shift)) = self.slot(slots, *offset, ty.bits) else {
-                    return self.unsupported("part of a structure", range);
+                    return self.put_pieces(slots, *offset, value, range);
                 };
                 let of_var = self.vars[var.index()].ty;
                 if of_var.bits == ty.bits {
@@ -399,6 +397,60 @@ impl<'a> Lower<'a> {
             }
             Place::Memory(addr) => self.emit(Op::Store { addr: *addr, value, region: RegionId::new(0) }, range),
             Place::Nowhere(why) => self.unsupported(&**why, range),
+        }
+    }
+
+    /// The variables that together contain some bytes: each with the lowest bit that is meant of it, the lowest bit of the
+    /// whole that it has, and how many they are. None if some bytes are in no variable.
+    fn pieces(&self, slots: &[Slot], offset: u64, bits: u32) -> Option<Vec<(VarId, u32, u32, u32)>> {
+        let mut found = Vec::new();
+        let mut done = 0;
+        while done < bits {
+            let (var, shift) = self.slot(slots, offset + u64::from(done / 8), 8)?;
+            let count = (self.vars[var.index()].ty.bits - shift).min(bits - done);
+            found.push((var, shift, done, count));
+            done += count;
+        }
+        Some(found)
+    }
+
+    /// An integer that lies in several variables: a member of a structure that is handed around in equal parts.
+    fn load_pieces(&mut self, slots: &[Slot], offset: u64, ty: IntTy, range: Range) -> ExprId {
+        let Some(pieces) = self.pieces(slots, offset, ty.bits) else {
+            self.unsupported("part of a structure", range);
+            let var = self.temporary(ty);
+            return self.exprs.var(var, ty);
+        };
+        let unsigned = IntTy { bits: ty.bits, signed: false };
+        let mut whole = self.exprs.constant(unsigned, 0);
+        for (var, shift, above, count) in pieces {
+            let of_var = self.vars[var.index()].ty;
+            let value = self.exprs.var(var, of_var);
+            let value = self.cut(value, shift, count, IntTy { bits: of_var.bits, signed: false });
+            let value = self.exprs.cast(value, unsigned);
+            whole = self.mixed(whole, value, above, count);
+        }
+        self.exprs.cast(whole, ty)
+    }
+
+    fn put_pieces(&mut self, slots: &[Slot], offset: u64, value: ExprId, range: Range) {
+        let ty = self.exprs.ty(value);
+        let Some(pieces) = self.pieces(slots, offset, ty.bits) else {
+            return self.unsupported("part of a structure", range);
+        };
+        // It may depend on what is overwritten.
+        let value = self.saved(value, range);
+        let unsigned = IntTy { bits: ty.bits, signed: false };
+        let value = self.exprs.cast(value, unsigned);
+        for (var, shift, above, count) in pieces {
+            let of_var = self.vars[var.index()].ty;
+            let above = self.exprs.constant(unsigned, i128::from(above));
+            let part = self.exprs.binary(BinOp::Shr, value, above);
+            let old = self.exprs.var(var, of_var);
+            let old = self.exprs.cast(old, IntTy { bits: of_var.bits, signed: false });
+            let new = self.mixed(old, part, shift, count);
+            let value = self.exprs.cast(new, of_var);
+            self.emit(Op::Assign { var, value }, range);
         }
     }
 

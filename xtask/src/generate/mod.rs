@@ -106,6 +106,19 @@ impl Program {
     pub(crate) fn ending(&self, statement: &str) -> String {
         format!("{}{statement}\nreturn 0;\n}}\n", self.text)
     }
+
+    /// The same program, but what its global variables hold at the beginning are inputs of which only one value is let
+    /// through, so that who reads the program cannot compute everything at once.
+    pub(crate) fn with_inputs(&self, statement: &str) -> String {
+        let main = "int main(void) {\n";
+        let inputs: String = (0..4)
+            .map(|i| {
+                format!("{{ long long n_ = __VERIFIER_nondet_longlong(); if (n_ != (long long)g{i}) abort(); g{i} = n_; }}\n")
+            })
+            .collect();
+        let declarations = "void abort(void);\nlong long __VERIFIER_nondet_longlong(void);\n";
+        self.ending(statement).replace(main, &format!("{declarations}{main}{inputs}"))
+    }
 }
 
 /// The program of a number; every fourth one is for 32-bit machines.
@@ -196,6 +209,8 @@ impl Generator {
 
     /// Functions that are called through pointers, and one for structures.
     fn pointed_to(&mut self) {
+        self.text += "typedef long (*Function)(long, int);\nstatic long h0(long, int), h1(long, int), h2(long, int);\n\
+                      Function table[4] = { h0, &h1, h2, h0 };\n";
         for number in 0..3 {
             let mut names = self.names(&["p0".into(), "p1".into()]);
             names.plain.retain(|name| name != "v" && name != "w");
@@ -208,8 +223,7 @@ impl Generator {
         names.things.retain(|(name, _)| matches!(*name, "A" | "gs" | "gu"));
         let (x, y) = (self.expr(&names, 2), self.expr(&names, 2));
         self.text += &format!(
-            "typedef long (*Function)(long, int);\nFunction table[4] = {{ h0, &h1, h2, h0 }};\n\
-             static long apply(Function f, int x) {{ return f ? (*f)(x, 3) : -1; }}\n\
+            "static long apply(Function f, int x) {{ return f ? (*f)(x, 3) : -1; }}\n\
              struct P change(struct P p, unsigned char d) {{ p.x += {x}; p.d = d / 3.0f; p.y ^= {y}; return p; }}\n\
              long total(struct P p) {{ return p.x + p.y * 3 + p.z; }}\n"
         );
