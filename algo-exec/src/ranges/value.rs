@@ -67,6 +67,10 @@ impl Floats {
         self.low <= 0.0 && 0.0 <= self.high
     }
 
+    fn is_zero(&self) -> bool {
+        self.low == 0.0 && self.high == 0.0
+    }
+
     fn is_unbounded(&self) -> bool {
         self.low == f64::NEG_INFINITY || self.high == f64::INFINITY
     }
@@ -275,7 +279,12 @@ pub(crate) fn float_binary(op: FloatOp, ty: FloatTy, left: Range, right: Range, 
     if let (Some(left), Some(right)) = (left.single(), right.single()) {
         return Range::of(floats::binary(op, ty, left, right));
     }
-    Range::Float(combine(op, ty, left.floats(ty), right.floats(ty), same))
+    computed(combine(op, ty, left.floats(ty), right.floats(ty), same))
+}
+
+/// The result of an operation; one that is never a number is the canonical one.
+fn computed(floats: Floats) -> Range {
+    if floats.is_empty() { Range::of(bits(floats.ty, f64::NAN)) } else { Range::Float(floats) }
 }
 
 fn combine(op: FloatOp, ty: FloatTy, left: Floats, right: Floats, same: bool) -> Floats {
@@ -286,9 +295,14 @@ fn combine(op: FloatOp, ty: FloatTy, left: Floats, right: Floats, same: bool) ->
     let at = |x: f64, y: f64| number(ty, floats::binary(op, ty, bits(ty, x), bits(ty, y)));
     let corners = || [(left.low, right.low), (left.low, right.high), (left.high, right.low), (left.high, right.high)];
     match op {
+        // Infinities have no difference, and no quotient, nor do zeros.
+        FloatOp::Sub if same => Floats { ty, low: 0.0, high: 0.0, nan: nan || left.is_unbounded() },
+        FloatOp::Div if left.is_zero() && right.is_zero() => Floats::no_number(ty),
+        FloatOp::Div if same => {
+            Floats { ty, low: 1.0, high: 1.0, nan: nan || left.is_unbounded() || left.contains_zero() }
+        }
         // Infinities of different signs have no sum.
         FloatOp::Add | FloatOp::Sub if left.is_unbounded() && right.is_unbounded() => Floats::all(ty),
-        FloatOp::Sub if same => Floats { ty, low: 0.0, high: 0.0, nan },
         FloatOp::Add => Floats::between(ty, &[at(left.low, right.low), at(left.high, right.high)], nan),
         FloatOp::Sub => Floats::between(ty, &[at(left.low, right.high), at(left.high, right.low)], nan),
         FloatOp::Mul if same => {
@@ -316,7 +330,7 @@ pub(crate) fn float_function(function: FloatFn, ty: FloatTy, arg: Range) -> Rang
         arg = Floats { low: 0.0, nan: true, ..arg };
     }
     if arg.is_empty() {
-        return Range::Float(Floats::no_number(ty));
+        return computed(arg);
     }
     let at = |x: f64| number(ty, floats::function(function, ty, bits(ty, x)));
     Range::Float(Floats::between(ty, &[at(arg.low), at(arg.high)], arg.nan))
@@ -365,7 +379,7 @@ pub(crate) fn convert(from: FloatTy, arg: Range) -> Range {
     }
     let (arg, ty) = (arg.floats(from), from.other());
     if arg.is_empty() {
-        return Range::Float(Floats::no_number(ty));
+        return computed(Floats::no_number(ty));
     }
     let at = |x: f64| number(ty, bits(ty, x));
     Range::Float(Floats { ty, low: at(arg.low), high: at(arg.high), nan: arg.nan })
