@@ -22,8 +22,8 @@ use cpa_core::{Assurance, Cx, Outcome, Reason, Stop, Verdict};
 use rustc_hash::FxHashMap;
 
 use crate::playback::counterexample;
-use boxes::{Input, InputBox};
-use run::{Beginning, Found, Runner};
+use boxes::InputBox;
+use run::{Asked, Beginning, Found, Runner};
 
 /// From this number of open parts on the smallest ones come first.
 const MANY: usize = 2048;
@@ -83,29 +83,31 @@ impl Subdivision {
             let divided = match runner.run(beginning, &part) {
                 Found::Nothing => None,
                 Found::Unsupported(edge) => return Ok(gave_up(&format!("edge {edge} cannot be run with ranges"))),
-                Found::Unclear(inputs) => Some(inputs),
-                Found::Target(node, inputs) => match found(cx, &program, self.max_bytes, &part, node, &inputs)? {
+                Found::Unclear(asked) => Some(asked),
+                Found::Target(node, asked) => match found(cx, &program, self.max_bytes, &part, node, &asked)? {
                     Some(verdict) => return Ok(verdict),
-                    None => Some(inputs),
+                    None => Some(asked),
                 },
-                Found::Maybe { deciding, inputs } => {
+                Found::Maybe(asked) => {
                     self.runs += 1;
-                    let point = part.point(&program, &inputs);
+                    let point = part.point(&program, &asked.inputs);
                     if let Found::Target(node, asked) = runner.run(beginning, &point)
                         && let Some(verdict) = found(cx, &program, self.max_bytes, &point, node, &asked)?
                     {
                         return Ok(verdict);
                     }
-                    // What decides is single already if ranges know too little about it.
-                    Some(if part.halves(&program, &deciding).is_some() { deciding } else { inputs })
+                    Some(asked)
                 }
             };
             let halves = match divided {
                 None => None,
-                Some(inputs) => match part.halves(&program, &inputs) {
-                    Some(halves) => Some(halves),
-                    None => return Ok(gave_up("ranges do not tell where some executions lead")),
-                },
+                // What decides may be known exactly, and nevertheless too little about it.
+                Some(Asked { deciding, inputs }) => {
+                    match part.halves(&program, &deciding).or_else(|| part.halves(&program, &inputs)) {
+                        Some(halves) => Some(halves),
+                        None => return Ok(gave_up("ranges do not tell where some executions lead")),
+                    }
+                }
             };
             if from_back {
                 self.open.pop_back()
@@ -125,10 +127,10 @@ fn found(
     max_bytes: usize,
     part: &InputBox,
     target: NodeId,
-    inputs: &[(Input, VarId)],
+    asked: &Asked,
 ) -> Result<Option<Verdict>, Stop> {
     let values: Vec<(EdgeId, i128)> =
-        inputs.iter().map(|&(input, var)| (input.0, part.sample(program, input, var))).collect();
+        asked.inputs.iter().map(|&(input, var)| (input.0, part.sample(program, input, var))).collect();
     let Some(cex) = counterexample(cx, program, target, &values, BTreeMap::new(), max_bytes)? else { return Ok(None) };
     Ok(replay(program, &cex, target).is_ok().then_some(Verdict::False(cex)))
 }

@@ -23,19 +23,22 @@ const LONGEST_BEGINNING: u32 = 100_000;
 pub(crate) enum Found {
     /// No execution with these inputs reaches a target.
     Nothing,
-    /// All executions with these inputs reach the target; the inputs that are asked for.
-    Target(NodeId, Vec<(Input, VarId)>),
+    /// All executions with these inputs reach the target.
+    Target(NodeId, Asked),
     /// Some may reach a target.
-    Maybe {
-        /// The inputs that decide whether they do.
-        deciding: Vec<(Input, VarId)>,
-        /// All inputs.
-        inputs: Vec<(Input, VarId)>,
-    },
-    /// It takes too long, or something undefined may happen; the inputs that matter.
-    Unclear(Vec<(Input, VarId)>),
+    Maybe(Asked),
+    /// It takes too long, or something undefined may happen.
+    Unclear(Asked),
     /// A construct is not supported.
     Unsupported(EdgeId),
+}
+
+/// The inputs that a path asks for.
+pub(crate) struct Asked {
+    /// Those that tell executions on this path from others.
+    pub(crate) deciding: Vec<(Input, VarId)>,
+    /// All of them.
+    pub(crate) inputs: Vec<(Input, VarId)>,
 }
 
 /// A path.
@@ -52,11 +55,15 @@ struct Path {
 }
 
 impl Path {
-    /// The inputs that can tell executions on this path from others.
-    fn deciding(&self) -> Vec<(Input, VarId)> {
-        let inputs = self.inputs.iter().enumerate();
-        inputs.filter(|(position, _)| self.sources.contains(*position)).map(|(_, &input)| input).collect()
+    fn asked(self) -> Asked {
+        asked(self.inputs, self.sources)
     }
+}
+
+fn asked(inputs: Vec<(Input, VarId)>, sources: Sources) -> Asked {
+    let all = inputs.iter().enumerate();
+    let deciding = all.filter(|(position, _)| sources.contains(*position)).map(|(_, &input)| input).collect();
+    Asked { deciding, inputs }
 }
 
 /// Why a path cannot be followed.
@@ -115,15 +122,15 @@ impl Runner<'_> {
         while let Some(path) = open.pop() {
             if self.targets.contains(&path.node) {
                 return match path.forked {
-                    true => Found::Maybe { deciding: path.deciding(), inputs: path.inputs },
-                    false => Found::Target(path.node, path.inputs),
+                    true => Found::Maybe(path.asked()),
+                    false => Found::Target(path.node, path.asked()),
                 };
             }
             steps += 1;
             if steps > STEPS || forks > FORKS {
-                return Found::Unclear(path.inputs);
+                return Found::Unclear(path.asked());
             }
-            let known = path.inputs.clone();
+            let (inputs_before, sources) = (path.inputs.clone(), path.sources);
             match self.step(inputs, path) {
                 Ok(mut next) => {
                     if next.len() > 1 {
@@ -132,7 +139,7 @@ impl Runner<'_> {
                     }
                     open.append(&mut next);
                 }
-                Err(Obstacle::Undefined) => return Found::Unclear(known),
+                Err(Obstacle::Undefined) => return Found::Unclear(asked(inputs_before, sources)),
                 Err(Obstacle::Unsupported(edge)) => return Found::Unsupported(edge),
             }
         }

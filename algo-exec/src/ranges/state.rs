@@ -266,6 +266,7 @@ impl State {
         left: ExprId,
         right: ExprId,
     ) -> Result<Vec<State>, MayBeUndefined> {
+        let exprs = &program.exprs;
         let mut l = self.range(program, left)?.floats(ty);
         let mut r = self.range(program, right)?.floats(ty);
         if !truth && (l.nan || r.nan) {
@@ -289,6 +290,18 @@ impl State {
         for (side, mut range) in [(left, l), (right, r)] {
             range.nan = false;
             self.restrict(program, side, range);
+        }
+        // The sign of a zero matters where its bits are looked at.
+        for side in [left, right] {
+            if let ExprKind::Var(var) = exprs.get(side).kind
+                && let Range::Float(range) = self.get(var).range
+                && range.is_zero()
+            {
+                let mut negative = self.clone();
+                self.narrow(var, Range::of(bits(range.ty, 0.0)));
+                negative.narrow(var, Range::of(bits(range.ty, -0.0)));
+                return Ok(vec![negative, self]);
+            }
         }
         Ok(vec![self])
     }

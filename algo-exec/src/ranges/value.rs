@@ -67,8 +67,9 @@ impl Floats {
         self.low <= 0.0 && 0.0 <= self.high
     }
 
-    fn is_zero(&self) -> bool {
-        self.low == 0.0 && self.high == 0.0
+    /// Whether there are only zeros, and nothing that is not a number.
+    pub(crate) fn is_zero(&self) -> bool {
+        self.low == 0.0 && self.high == 0.0 && !self.nan
     }
 
     fn is_unbounded(&self) -> bool {
