@@ -17,7 +17,7 @@ use cpa_core::{Assurance, Counting, Cx, Outcome, Reason, Stop, Verdict};
 use cpa_predicate::Manager;
 
 use crate::cutpoints::Cutpoints;
-use crate::invariants::{Generator, Invariants};
+use crate::invariants::{Generator, Invariants, Proposer};
 use crate::step::Step;
 
 /// Where auxiliary invariants come from.
@@ -87,6 +87,14 @@ impl KInduction {
             (Step::new(program, targets, manager, cutpoints), generator)
         });
         Self { base, options, step, invariants: Invariants::none(count), times: Times::default(), proved: None }
+    }
+
+    /// The same with further candidates for invariants.
+    pub fn with_proposer(mut self, proposer: Box<dyn Proposer>) -> Self {
+        if let Ok((_, generator)) = &mut self.step {
+            generator.set_proposer(proposer);
+        }
+        self
     }
 
     /// The base case.

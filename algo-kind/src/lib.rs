@@ -10,4 +10,5 @@ pub mod invariants;
 pub mod kind;
 pub mod step;
 
+pub use invariants::{Bound, Proposer};
 pub use kind::{KInduction, Options, Strategy, Times};

@@ -471,6 +471,9 @@ options! {
     /// Where the auxiliary invariants of k-induction come from: nowhere, a data-flow analysis, or in addition candidates
     /// that are inductive together.
     "bmc.invariantGenerationStrategy" invariant_strategy: InvariantChoice = InvariantChoice::Induction;
+    /// The preset of octagons or another numerical domain that proposes invariants to k-induction, which are used once they are
+    /// proved; `none` for none.
+    "invariantGeneration.config" invariant_config: String = "none".to_string();
     /// Whether the satisfiability of target states is checked.
     "bmc.checkTargetStates" check_targets: bool = true;
     /// Whether the atoms of interpolants become predicates, not the interpolants as a whole.

@@ -20,6 +20,7 @@ const PRESETS: &[(&str, &str)] = &[
     ("kinduction", include_str!("../presets/kinduction.toml")),
     ("kinduction-dfInvariants", include_str!("../presets/kinduction-dfInvariants.toml")),
     ("kinduction-la", include_str!("../presets/kinduction-la.toml")),
+    ("kinduction-octagon", include_str!("../presets/kinduction-octagon.toml")),
     ("kinduction-plain", include_str!("../presets/kinduction-plain.toml")),
     ("numeric-box", include_str!("../presets/numeric-box.toml")),
     ("numeric-eq", include_str!("../presets/numeric-eq.toml")),

@@ -156,6 +156,39 @@ impl OctagonState {
         facts
     }
 
+    /// Least upper bounds of variables and of sums of two, each negated where that is said, as far as they say more than the
+    /// types and than the bounds of single variables.
+    pub fn upper_bounds(&self, program: &Program) -> Vec<(Vec<(VarId, bool)>, i128)> {
+        let limits = |dim: usize| {
+            let ty = program.var(self.vars[dim]).ty;
+            (ty.min(), ty.max())
+        };
+        let form = |terms: &[(usize, bool)]| Linear {
+            terms: terms.iter().map(|&(dim, negative)| (dim, if negative { -1 } else { 1 })).collect(),
+            low: 0,
+            high: 0,
+        };
+        let most = |terms: &[(usize, bool)]| self.octagon.range(&form(terms), &limits).1;
+        let mut found = Vec::new();
+        let sides = [false, true];
+        for a in 0..self.vars.len() {
+            for one in sides {
+                let bound = most(&[(a, one)]);
+                let (min, max) = limits(a);
+                if bound < if one { -min } else { max } {
+                    found.push((vec![(self.vars[a], one)], bound));
+                }
+                for (b, two) in (0..a).flat_map(|b| sides.map(|two| (b, two))) {
+                    let bound = most(&[(b, two), (a, one)]);
+                    if bound < most(&[(a, one)]) + most(&[(b, two)]) {
+                        found.push((vec![(self.vars[b], two), (self.vars[a], one)], bound));
+                    }
+                }
+            }
+        }
+        found
+    }
+
     /// The octagon, to be changed.
     pub(crate) fn change(&mut self) -> &mut Numeric {
         self.widened = None;

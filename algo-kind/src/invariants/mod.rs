@@ -11,6 +11,7 @@ mod env;
 mod induction;
 mod memory;
 mod nullspace;
+mod proposed;
 mod sample;
 mod value;
 
@@ -36,6 +37,7 @@ use candidates::Guesser;
 use dataflow::{PRECISIONS, Precision};
 use induction::Induction;
 use memory::Layout;
+pub use proposed::{Bound, Proposer};
 use sample::Sample;
 
 /// What is known to hold at every visit of each cut point, over the program variables; for all values of the symbol
@@ -67,6 +69,8 @@ const QUERY_TIMEOUT: Duration = Duration::from_secs(2);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
     DataFlow(Precision),
+    /// From somebody else.
+    Proposed,
     /// About variables.
     Guesses,
     /// About variables, cells and arrays.
@@ -86,6 +90,7 @@ pub struct Generator {
     stages: Vec<Stage>,
     /// What is left of the next stage's candidates if it was stopped.
     pending: Option<Vec<Vec<TermId>>>,
+    proposer: Option<Box<dyn Proposer>>,
     /// The samples of each cut point with this layout of memory; stages may have the same.
     sampled: Option<(Layout, Vec<Vec<Sample>>)>,
 }
@@ -116,8 +121,15 @@ impl Generator {
             entry: StepUnrolling::new(program, targets, manager, Start::Entry),
             stages,
             pending: None,
+            proposer: None,
             sampled: None,
         }
+    }
+
+    /// Somebody else's candidates come before all others.
+    pub(crate) fn set_proposer(&mut self, proposer: Box<dyn Proposer>) {
+        self.proposer = Some(proposer);
+        self.stages.push(Stage::Proposed);
     }
 
     /// What is known after the next stage; none if there is no further one. `steps` have at least one segment each.
@@ -160,6 +172,7 @@ impl Generator {
     fn candidates(&mut self, cx: &Cx, stage: Stage) -> Result<Option<Vec<Vec<TermId>>>, Stop> {
         let candidates = match stage {
             Stage::DataFlow(precision) => self.data_flow(cx, precision)?,
+            Stage::Proposed => self.proposed(cx)?,
             Stage::Guesses => self.guesses(cx, Layout::default(), false)?,
             Stage::Memory | Stage::Conditional => {
                 let layout = Layout::of(&self.program);
@@ -174,6 +187,17 @@ impl Generator {
             candidates[number].clear();
         }
         Ok(Some(candidates))
+    }
+
+    fn proposed(&mut self, cx: &Cx) -> Result<Option<Vec<Vec<TermId>>>, Stop> {
+        let Some(proposer) = &mut self.proposer else { return Ok(None) };
+        let bounds = proposer.propose(cx)?;
+        let manager = &mut *self.manager.borrow_mut();
+        let of_point = |point: &crate::cutpoints::Cutpoint| {
+            let bounds = bounds.get(&point.head).into_iter().flatten();
+            bounds.filter_map(|bound| proposed::term(manager, &self.program, bound)).collect()
+        };
+        Ok(Some(self.cutpoints.points().iter().map(of_point).collect()))
     }
 
     fn data_flow(&self, cx: &Cx, precision: Precision) -> Result<Option<Vec<Vec<TermId>>>, Stop> {

@@ -202,3 +202,16 @@ fn a_run_in_many_turns_has_the_same_answer() {
         assert!(turns > 2, "{turns} turns");
     }
 }
+
+/// What the step case needs is a relation between variables that octagons find.
+#[test]
+fn octagons_propose_invariants() {
+    let body = "int main(void) { int n = __VERIFIER_nondet_int(); if (n < 0 || n > 1000) return 0; int i = 0, j = 0;
+        while (i < n) { i++; if (__VERIFIER_nondet_int()) j++; } if (j > n) reach_error(); return 0; }";
+    let proved = |preset, options: &[(&str, &str)]| {
+        let outcome = analysis(&format!("{HEADER}{body}"), preset, options).run(&mut Cx::unlimited());
+        *outcome.verdict() == Verdict::True
+    };
+    assert!(!proved("kinduction-plain", &[]));
+    assert!(proved("kinduction-octagon", &[]));
+}
