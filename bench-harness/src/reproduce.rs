@@ -141,6 +141,14 @@ fn one(
     for (column, reason) in &unavailable {
         let _ = writeln!(text, "not measured: {column}: {reason}");
     }
+    if !args.no_run && !work.jobs.is_empty() {
+        let most = show_rough(work.jobs.iter().map(|job| job.configuration.limits.cpu).sum());
+        note(&format!(
+            "{name}: {} runs, at most {:.0} min of CPU time together",
+            work.jobs.len(),
+            (most / 60.0).ceil()
+        ));
+    }
     let columns = work.columns.clone();
     let code = if args.no_run { 0 } else { args.common.run(work, &results)?.1 };
     let sources = if results.exists() { vec![Source::read(&results)?] } else { Vec::new() };

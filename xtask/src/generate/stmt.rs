@@ -126,7 +126,7 @@ impl Generator {
     fn pointers(&mut self, names: &Names) -> String {
         let (a, b, c) = (self.expr(names, 1), self.expr(names, 2), self.expr(names, 1));
         match self.below(7) {
-            0 => format!("q = &A[({a}) & 3]; v = *q++; w += q[-1] + (q - A); *--q = {b};\n"),
+            0 => format!("q = &A[({a}) & 3]; v = *q++; w += q[-1] + (q - A); --q; *q = {b};\n"),
             1 => format!("{{ E *p_ = L + (({a}) & 7), **pp_ = &p_; **pp_ += {b}; *pp_ = &A[({c}) & 7]; mix(*p_); }}\n"),
             2 => format!("{{ F (*r_)[4] = M + (({a}) & 3); r_[0][({c}) & 3] = {b}; mix((*r_)[1]); }}\n"),
             3 => format!(
