@@ -22,6 +22,7 @@ use crate::{
     plot::{self, Wish},
     report::write,
     table::{self, Rows, Style},
+    units::show_rough,
 };
 
 /// Run experiments of the publications and compare the results with what was published.
@@ -143,11 +144,7 @@ fn one(
     }
     if !args.no_run && !work.jobs.is_empty() {
         let most = show_rough(work.jobs.iter().map(|job| job.configuration.limits.cpu).sum());
-        note(&format!(
-            "{name}: {} runs, at most {:.0} min of CPU time together",
-            work.jobs.len(),
-            (most / 60.0).ceil()
-        ));
+        note(&format!("{name}: {} runs, at most {most} of CPU time together", work.jobs.len()));
     }
     let columns = work.columns.clone();
     let code = if args.no_run { 0 } else { args.common.run(work, &results)?.1 };
