@@ -72,7 +72,7 @@ impl Generator {
         let (a, b, c) = (self.expr(names, 2), self.expr(names, 1), self.expr(names, 1));
         match self.below(6) {
             0 => format!("{a} && (v = {b}) || (w++, {c})"),
-            1 => format!("({a} ? w-- : ++v) < {b} && !({c})"),
+            1 => format!("({a} ? w-- : ++v) && {b} >= {c}"),
             _ => a,
         }
     }
