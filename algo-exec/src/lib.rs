@@ -11,8 +11,10 @@ mod exhaustive;
 mod inputs;
 mod playback;
 mod ranges;
+mod states;
 
 pub use execution::{Execution, Options, Statistics};
 pub use exhaustive::{Exhaustive, Ranges};
 pub use playback::counterexample;
 pub use ranges::Subdivision;
+pub use states::{Options as StatesOptions, States, Statistics as StatesStatistics};

@@ -172,6 +172,7 @@ choice!(/** The algorithm around the exploration. */ Algorithm {
     /** Execution with concrete inputs. */ Execution = "EXECUTION",
     /** Execution with all inputs that matter, if they are few. */ Exhaustive = "EXHAUSTIVE",
     /** Execution with ranges of inputs, which are divided. */ Subdivision = "SUBDIVISION",
+    /** Exploration of states whose values may be symbols. */ States = "STATES",
     /** k-induction. */ KInduction = "KINDUCTION",
 });
 choice!(/** Where the auxiliary invariants of k-induction come from. */ InvariantChoice {
@@ -348,7 +349,8 @@ options! {
     "counterexample.checker.config" cex_checker: String = "none".to_string();
     /// The function where the program starts.
     "analysis.entryFunction" entry_function: String = "main".to_string();
-    /// What is run: abstraction refinement, one exploration, bounded model checking, k-induction or execution.
+    /// What is run: abstraction refinement, one exploration, bounded model checking, k-induction, execution or exploration
+    /// of states.
     "analysis.algorithm" algorithm: Algorithm = Algorithm::Cegar;
     /// Which domains run together, beside locations and calls.
     "CompositeCPA.cpas" domains: Domains = Domains::Predicate;
@@ -380,6 +382,11 @@ options! {
     "execution.memory" execution_memory: Bytes = Bytes(1_000_000_000);
     /// The folder where the queries to the SMT solver are written, a file for each solver; none if it is empty.
     "solver.queryFolder" query_folder: String = String::new();
+    /// Exploration of states: how many values of a variable are kept apart at loop heads at first; others are replaced by the
+    /// interval around them in which no comparison tells values apart. Where that is too coarse, eight times as many are.
+    "states.values" states_values: u32 = 16;
+    /// Exploration of states: about how many bytes the states may take.
+    "states.memory" states_memory: Bytes = Bytes(1_000_000_000);
     /// How machine integers become terms. The integer encoding falls back to bit-vectors for a program that it cannot
     /// represent exactly.
     "cpa.predicate.encoding" encoding: EncodingChoice = EncodingChoice::Bitvector;

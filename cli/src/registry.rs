@@ -13,6 +13,7 @@ mod execution;
 mod exhaustive;
 mod kind;
 mod queries;
+mod states;
 mod strategies;
 mod subdivision;
 
@@ -35,6 +36,7 @@ pub use data::DataAnalysis;
 pub use execution::ExecutionAnalysis;
 pub use exhaustive::ExhaustiveAnalysis;
 pub use kind::KInductionAnalysis;
+pub use states::StatesAnalysis;
 pub use strategies::Strategies;
 pub use subdivision::SubdivisionAnalysis;
 
@@ -85,6 +87,7 @@ pub fn analysis(
         Algorithm::Execution => Box::new(ExecutionAnalysis::new(program, targets, config)),
         Algorithm::Exhaustive => Box::new(ExhaustiveAnalysis::new(program, targets, config)?),
         Algorithm::Subdivision => Box::new(SubdivisionAnalysis::new(program, targets, config)),
+        Algorithm::States => Box::new(StatesAnalysis::new(program, targets, config)),
         Algorithm::KInduction => Box::new(KInductionAnalysis::new(program, targets, config)?),
     })
 }

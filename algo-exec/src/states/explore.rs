@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The search through all states, breadth first, and the search for inputs that lead along a way that it found.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Bound;
+use std::sync::Arc;
+
+use algo_cegar::replay;
+use cfa::{EdgeId, IntTy, NodeId, Op, Program, VarId};
+use cpa_core::{Assurance, Cx, Outcome, Reason, Stop, Verdict};
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+
+use super::grid::Grid;
+use super::state::{State, Val};
+use super::walk::{Thread, Walk, Went};
+use crate::playback::counterexample;
+
+/// Steps between two looks at the budget.
+const SLICE: u32 = 1 << 12;
+/// The inputs of a way are looked for in so many threads.
+const MAX_THREADS: u32 = 20_000;
+/// About how many bytes a state takes beside its own.
+const OVERHEAD: usize = 96;
+
+/// How states are explored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// How many values of a variable are kept apart at first.
+    pub values: usize,
+    /// How many times more in each further attempt.
+    pub factor: usize,
+    /// About how many bytes the states may take.
+    pub max_bytes: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { values: 16, factor: 8, max_bytes: 1 << 30 }
+    }
+}
+
+/// Counts of what happened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Statistics {
+    /// Explorations that were begun.
+    pub attempts: u64,
+    /// States of the last exploration.
+    pub states: usize,
+    /// Those of them that were explored further.
+    pub expanded: usize,
+    /// Steps in all explorations.
+    pub steps: u64,
+}
+
+/// How a state was reached first.
+struct Origin {
+    parent: u32,
+    taken: Box<[(u32, bool)]>,
+}
+
+/// What a state leads to, apart from other states.
+enum Found {
+    /// Nothing.
+    Nothing,
+    /// Maybe a target, behind these branches.
+    Target(NodeId, Vec<(u32, bool)>),
+    /// Maybe an edge that is not supported.
+    Unsupported(EdgeId),
+}
+
+/// The values that a variable has at loop heads.
+#[derive(Clone, Default)]
+struct Values {
+    /// Those that are kept apart, as bounds.
+    apart: FxHashSet<(i128, i128)>,
+    /// By intervals of the grid what is between all others, and how often that grew.
+    hulls: FxHashMap<(i128, i128), (i128, i128, usize)>,
+}
+
+/// Verification by exploration of states.
+pub struct States {
+    walk: Walk,
+    grid: Grid,
+    options: Options,
+    limit: usize,
+    seen: IndexMap<Box<[u8]>, Origin, FxBuildHasher>,
+    /// The states that were not explored further, by their locations, which take turns.
+    waiting: BTreeMap<NodeId, VecDeque<u32>>,
+    /// The location whose turn it was.
+    turn: NodeId,
+    expanded: usize,
+    bytes: usize,
+    values: Vec<Values>,
+    /// Whether some value was replaced by an interval around it.
+    widened: bool,
+    /// The targets that this exploration looks for.
+    active: BTreeSet<NodeId>,
+    /// Those to which it found a way without inputs; the next one decides.
+    open: BTreeSet<NodeId>,
+    statistics: Statistics,
+    verdict: Option<Verdict>,
+}
+
+impl States {
+    /// An analysis that looks for the targets.
+    pub fn new(program: Arc<Program>, targets: &BTreeSet<NodeId>, options: Options) -> Self {
+        let grid = Grid::new(&program);
+        let walk = Walk::new(program, targets);
+        let mut states = States {
+            walk,
+            grid,
+            options,
+            limit: 1,
+            seen: IndexMap::default(),
+            waiting: BTreeMap::new(),
+            turn: NodeId::new(0),
+            expanded: 0,
+            bytes: 0,
+            values: Vec::new(),
+            widened: false,
+            active: BTreeSet::new(),
+            open: targets.clone(),
+            statistics: Statistics::default(),
+            verdict: None,
+        };
+        states.begin(options.values.max(1));
+        states
+    }
+
+    /// Counts of what happened so far.
+    pub fn statistics(&self) -> Statistics {
+        Statistics { states: self.seen.len(), expanded: self.expanded, ..self.statistics }
+    }
+
+    /// Runs until there is a verdict. After a timeout or cancellation it can be run again and goes on where it was.
+    pub fn run(&mut self, cx: &mut Cx) -> Outcome {
+        let verdict = match &self.verdict {
+            Some(verdict) => verdict.clone(),
+            None => match self.search(cx) {
+                Ok(verdict) => {
+                    self.verdict = Some(verdict.clone());
+                    verdict
+                }
+                Err(stop) => Verdict::Unknown(Reason::Stopped(stop)),
+            },
+        };
+        Outcome::conclude(verdict, Assurance::full(), self.walk.program.assumptions.clone())
+    }
+
+    /// Begins an exploration for the open targets.
+    fn begin(&mut self, limit: usize) {
+        self.limit = limit;
+        self.seen.clear();
+        self.waiting.clear();
+        self.expanded = 0;
+        self.bytes = 0;
+        self.values = vec![Values::default(); self.walk.program.vars.len()];
+        self.widened = false;
+        self.active = std::mem::take(&mut self.open);
+        self.walk.look_for(&self.active);
+        self.statistics.attempts += 1;
+        let start = self.walk.start();
+        self.seen.insert(start.pack(), Origin { parent: 0, taken: Box::default() });
+        self.waiting.entry(start.node).or_default().push_back(0);
+    }
+
+    fn search(&mut self, cx: &Cx) -> Result<Verdict, Stop> {
+        loop {
+            while let Some(at) = self.next() {
+                if self.bytes > self.options.max_bytes {
+                    self.postpone(at);
+                    return Err(Stop::GaveUp(format!("there are more than {} states", self.seen.len())));
+                }
+                match self.expand(cx, at) {
+                    Ok(Found::Nothing) => self.expanded += 1,
+                    Ok(Found::Target(target, taken)) => {
+                        // The state may lead to other targets.
+                        self.postpone(at);
+                        if let Some(verdict) = self.confirm(cx, target, at, &taken)? {
+                            return Ok(verdict);
+                        }
+                        self.active.remove(&target);
+                        self.open.insert(target);
+                        self.walk.look_for(&self.active);
+                    }
+                    Ok(Found::Unsupported(edge)) if !self.widened => {
+                        return Ok(Verdict::Unknown(self.unsupported(edge)));
+                    }
+                    Ok(Found::Unsupported(_)) => {
+                        self.open.append(&mut self.active);
+                        self.walk.look_for(&self.active);
+                    }
+                    Err(stop) => {
+                        self.postpone(at);
+                        return Err(stop);
+                    }
+                }
+            }
+            if self.open.is_empty() {
+                return Ok(Verdict::True);
+            }
+            if !self.widened {
+                let text = "no inputs were found for a way to an error".to_string();
+                return Ok(Verdict::Unknown(Reason::Unconfirmed(text)));
+            }
+            self.begin(self.limit.saturating_mul(self.options.factor));
+        }
+    }
+
+    /// The next state to explore: the oldest one at the location whose turn it is.
+    fn next(&mut self) -> Option<usize> {
+        let later = self.waiting.range((Bound::Excluded(self.turn), Bound::Unbounded)).next();
+        let node = *later.or_else(|| self.waiting.first_key_value())?.0;
+        self.turn = node;
+        let queue = self.waiting.get_mut(&node)?;
+        let at = queue.pop_front();
+        if queue.is_empty() {
+            self.waiting.remove(&node);
+        }
+        at.map(|at| at as usize)
+    }
+
+    /// A state whose exploration is not finished waits again.
+    fn postpone(&mut self, at: usize) {
+        if let Some((bytes, _)) = self.seen.get_index(at) {
+            let node = State::unpack(bytes).node;
+            self.waiting.entry(node).or_default().push_front(at as u32);
+        }
+    }
+
+    fn unsupported(&self, edge: EdgeId) -> Reason {
+        let program = &self.walk.program;
+        let edge = program.edge(edge);
+        let construct = match &edge.op {
+            Op::Unsupported { construct } => construct.to_string(),
+            _ => "an operation".to_string(),
+        };
+        Reason::Unsupported { construct, place: program.location(edge.span).to_string() }
+    }
+
+    /// Goes from a state to the next loop heads.
+    fn expand(&mut self, cx: &Cx, at: usize) -> Result<Found, Stop> {
+        let Some((bytes, _)) = self.seen.get_index(at) else { return Ok(Found::Nothing) };
+        let mut stack = vec![Thread::new(State::unpack(bytes), None)];
+        let mut steps = 0u32;
+        while let Some(mut thread) = stack.pop() {
+            loop {
+                steps += 1;
+                if steps.is_multiple_of(SLICE) {
+                    cx.check()?;
+                }
+                let node = thread.state.node;
+                if self.walk.targets[node.index()] {
+                    return Ok(Found::Target(node, thread.taken));
+                }
+                if !self.walk.relevant[node.index()] {
+                    break;
+                }
+                if self.walk.heads[node.index()] && thread.steps > 0 {
+                    self.reached(thread, at);
+                    break;
+                }
+                match self.walk.step(&mut thread, &mut stack, None)? {
+                    Went::On => {}
+                    Went::Away => break,
+                    Went::Unsupported(edge) => return Ok(Found::Unsupported(edge)),
+                }
+            }
+        }
+        self.statistics.steps += u64::from(steps);
+        cx.check()?;
+        Ok(Found::Nothing)
+    }
+
+    /// A thread is at the next loop head.
+    fn reached(&mut self, thread: Thread, parent: usize) {
+        let mut state = thread.state;
+        state.compact();
+        if self.widen(&mut state) {
+            self.widened = true;
+            state.compact();
+        }
+        if let indexmap::map::Entry::Vacant(entry) = self.seen.entry(state.pack()) {
+            self.bytes += entry.key().len() + thread.taken.len() * size_of::<(u32, bool)>() + OVERHEAD;
+            self.waiting.entry(state.node).or_default().push_back(entry.index() as u32);
+            entry.insert(Origin { parent: parent as u32, taken: thread.taken.into_boxed_slice() });
+        }
+    }
+
+    /// Replaces values that are new and of which there were too many before.
+    fn widen(&mut self, state: &mut State) -> bool {
+        let mut changed = false;
+        for index in 0..self.values.len() {
+            let (symbol, bounds) = match state.vars[index] {
+                Val::Any => continue,
+                Val::Const(value) => (None, (value, value)),
+                Val::Sym(symbol, offset) => {
+                    let (low, high) = state.symbols.bounds(symbol);
+                    (Some((symbol, offset)), (low + offset, high + offset))
+                }
+            };
+            let around = self.around(VarId::new(index), bounds);
+            if around == bounds {
+                continue;
+            }
+            match symbol {
+                Some((symbol, 0)) => state.symbols.widen(symbol, around.0, around.1),
+                Some(_) | None => state.vars[index] = state.fresh(around.0, around.1),
+            }
+            changed = true;
+        }
+        changed
+    }
+
+    /// The bounds themselves as long as there are few, then those of all values in the same intervals of the grid; if these
+    /// grow too often, the intervals.
+    fn around(&mut self, var: VarId, bounds: (i128, i128)) -> (i128, i128) {
+        let values = &mut self.values[var.index()];
+        if values.apart.contains(&bounds) {
+            return bounds;
+        }
+        if values.apart.len() < self.limit {
+            values.apart.insert(bounds);
+            return bounds;
+        }
+        let ty: IntTy = self.walk.program.var(var).ty;
+        let whole = self.grid.around(var, bounds, ty.min(), ty.max());
+        let (low, high, grown) = values.hulls.entry(whole).or_insert((bounds.0, bounds.1, 0));
+        if bounds.0 < *low || *high < bounds.1 {
+            *grown += 1;
+            (*low, *high) =
+                if *grown < self.limit.saturating_mul(4) { (bounds.0.min(*low), bounds.1.max(*high)) } else { whole };
+        }
+        (*low, *high)
+    }
+
+    /// The counterexample along a way, if one is found.
+    fn confirm(
+        &mut self,
+        cx: &Cx,
+        target: NodeId,
+        last: usize,
+        taken: &[(u32, bool)],
+    ) -> Result<Option<Verdict>, Stop> {
+        let Some(values) = self.inputs(cx, target, last, taken)? else { return Ok(None) };
+        let program = &self.walk.program;
+        let found = counterexample(cx, program, target, &values, BTreeMap::new(), self.options.max_bytes)?;
+        Ok(found.filter(|found| replay(program, found, target).is_ok()).map(Verdict::False))
+    }
+
+    /// Inputs that lead along a way, from the start, if there are any that the constraints on symbols describe.
+    fn inputs(
+        &self,
+        cx: &Cx,
+        target: NodeId,
+        last: usize,
+        taken: &[(u32, bool)],
+    ) -> Result<Option<Vec<(EdgeId, i128)>>, Stop> {
+        let mut legs: Vec<(NodeId, &[(u32, bool)])> = vec![(target, taken)];
+        let mut at = last;
+        while at != 0 {
+            let Some((bytes, origin)) = self.seen.get_index(at) else { return Ok(None) };
+            legs.push((State::unpack(bytes).node, &origin.taken));
+            at = origin.parent as usize;
+        }
+        legs.reverse();
+        let mut stack = vec![Thread::new(self.walk.start(), Some(Vec::new()))];
+        // The leg of each thread on the stack.
+        let mut leg_of = vec![0];
+        let mut threads = 0;
+        while let (Some(mut thread), Some(mut leg)) = (stack.pop(), leg_of.pop()) {
+            threads += 1;
+            cx.check()?;
+            if threads > MAX_THREADS {
+                return Ok(None);
+            }
+            loop {
+                let node = thread.state.node;
+                let (end, script) = legs[leg];
+                let arrived = self.walk.targets[node.index()] || self.walk.heads[node.index()] && thread.steps > 0;
+                if arrived && node != end {
+                    break;
+                }
+                if arrived && leg + 1 == legs.len() {
+                    if let Some(values) = self.solve(&thread) {
+                        return Ok(Some(values));
+                    }
+                    break;
+                }
+                if arrived {
+                    leg += 1;
+                    thread.state.compact();
+                    thread = Thread::new(thread.state, thread.asked);
+                    continue;
+                }
+                let went = self.walk.step(&mut thread, &mut stack, Some(script))?;
+                leg_of.resize(stack.len(), leg);
+                if !matches!(went, Went::On) {
+                    break;
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn solve(&self, thread: &Thread) -> Option<Vec<(EdgeId, i128)>> {
+        let values = thread.state.symbols.solve()?;
+        let asked = thread.asked.as_ref()?;
+        let inputs = self.walk.program.vars.len()..thread.state.vars.len();
+        let inputs = inputs.map(|index| match thread.state.var(index) {
+            Val::Any => 0,
+            Val::Const(value) => value,
+            Val::Sym(symbol, offset) => values[symbol as usize] + offset,
+        });
+        Some(asked.iter().copied().zip(inputs).collect())
+    }
+}

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What is known about the symbols of a state: mathematical integers within bounds, and which of two is the smaller one.
+//!
+//! Constraints are closed under transitivity and passed on to the bounds, so most contradictions are noticed at once. One
+//! that is not noticed only makes a state stand for more. Left out: distances between symbols.
+
+/// A symbol: stands for the value of an input, or for one that is not known otherwise.
+pub(crate) type Symbol = u32;
+
+/// How the first symbol of a pair compares with the second one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Order {
+    Less,
+    LessOrEqual,
+    Different,
+    GreaterOrEqual,
+    Greater,
+}
+
+impl Order {
+    fn turned(self) -> Order {
+        match self {
+            Order::Less => Order::Greater,
+            Order::LessOrEqual => Order::GreaterOrEqual,
+            Order::Different => Order::Different,
+            Order::GreaterOrEqual => Order::LessOrEqual,
+            Order::Greater => Order::Less,
+        }
+    }
+}
+
+/// The constraints contradict each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Contradiction;
+
+/// What a state knows about its symbols.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Symbols {
+    bounds: Vec<(i128, i128)>,
+    /// The symbol that this one is equal to, or itself.
+    same: Vec<Symbol>,
+    /// At most one entry for each pair.
+    orders: Vec<(Symbol, Symbol, Order)>,
+}
+
+impl Symbols {
+    /// A new symbol.
+    pub(crate) fn add(&mut self, low: i128, high: i128) -> Symbol {
+        let symbol = self.bounds.len() as Symbol;
+        self.bounds.push((low, high));
+        self.same.push(symbol);
+        symbol
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.bounds.len()
+    }
+
+    /// The symbol that stands for all that are equal to this one.
+    pub(crate) fn representative(&self, mut symbol: Symbol) -> Symbol {
+        while self.same[symbol as usize] != symbol {
+            symbol = self.same[symbol as usize];
+        }
+        symbol
+    }
+
+    /// The least and the greatest value.
+    pub(crate) fn bounds(&self, symbol: Symbol) -> (i128, i128) {
+        self.bounds[self.representative(symbol) as usize]
+    }
+
+    /// How two symbols compare, as far as it is known beside their bounds; `a` and `b` are different representatives.
+    pub(crate) fn order(&self, a: Symbol, b: Symbol) -> Option<Order> {
+        self.orders.iter().find_map(|&(x, y, order)| {
+            if (x, y) == (a, b) {
+                Some(order)
+            } else if (x, y) == (b, a) {
+                Some(order.turned())
+            } else {
+                None
+            }
+        })
+    }
+
+    /// `a <= b`, or `a < b`.
+    pub(crate) fn less(&mut self, a: Symbol, b: Symbol, strict: bool) -> Result<(), Contradiction> {
+        let (a, b) = (self.representative(a), self.representative(b));
+        if a == b {
+            return if strict { Err(Contradiction) } else { Ok(()) };
+        }
+        let (mut below, mut above) = (vec![(a, false)], vec![(b, false)]);
+        for &(x, y, order) in &self.orders {
+            let (x, y, order) = match order {
+                Order::Less | Order::LessOrEqual => (x, y, order),
+                Order::Greater | Order::GreaterOrEqual => (y, x, order.turned()),
+                Order::Different => continue,
+            };
+            if y == a {
+                below.push((x, order == Order::Less));
+            }
+            if x == b {
+                above.push((y, order == Order::Less));
+            }
+        }
+        let mut equal = Vec::new();
+        for &(x, first) in &below {
+            for &(y, second) in &above {
+                let strict = strict || first || second;
+                if x == y {
+                    // Then `b <= a` was known, and the pair of both is looked at too.
+                    if strict {
+                        return Err(Contradiction);
+                    }
+                    continue;
+                }
+                let order = match (self.order(x, y), strict) {
+                    (Some(Order::Greater), _) | (Some(Order::GreaterOrEqual), true) => return Err(Contradiction),
+                    (Some(Order::GreaterOrEqual), false) => {
+                        equal.push((x, y));
+                        continue;
+                    }
+                    (Some(Order::Less), _) => continue,
+                    (Some(Order::Different), _) | (_, true) => Order::Less,
+                    (Some(Order::LessOrEqual) | None, false) => Order::LessOrEqual,
+                };
+                self.set(x, y, order);
+            }
+        }
+        for (x, y) in equal {
+            self.equal(x, y)?;
+        }
+        self.propagate()
+    }
+
+    /// `a = b`.
+    pub(crate) fn equal(&mut self, a: Symbol, b: Symbol) -> Result<(), Contradiction> {
+        let (a, b) = (self.representative(a), self.representative(b));
+        if a == b {
+            return Ok(());
+        }
+        if matches!(self.order(a, b), Some(Order::Less | Order::Greater | Order::Different)) {
+            return Err(Contradiction);
+        }
+        let (low, high) = self.bounds[b as usize];
+        self.same[b as usize] = a;
+        let (others, orders) = std::mem::take(&mut self.orders).into_iter().partition(|&(x, y, _)| x == b || y == b);
+        self.orders = orders;
+        let others: Vec<(Symbol, Symbol, Order)> = others;
+        self.restrict(a, low, high)?;
+        for (x, y, order) in others {
+            let (x, y) = (self.representative(x), self.representative(y));
+            match order {
+                // The two themselves.
+                _ if x == y => {}
+                Order::Less => self.less(x, y, true)?,
+                Order::LessOrEqual => self.less(x, y, false)?,
+                Order::Greater => self.less(y, x, true)?,
+                Order::GreaterOrEqual => self.less(y, x, false)?,
+                Order::Different => self.different(x, y)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// `a` and `b` differ.
+    pub(crate) fn different(&mut self, a: Symbol, b: Symbol) -> Result<(), Contradiction> {
+        let (a, b) = (self.representative(a), self.representative(b));
+        if a == b {
+            return Err(Contradiction);
+        }
+        match self.order(a, b) {
+            Some(Order::LessOrEqual) => self.less(a, b, true),
+            Some(Order::GreaterOrEqual) => self.less(b, a, true),
+            Some(Order::Less | Order::Greater | Order::Different) => Ok(()),
+            None => {
+                self.set(a, b, Order::Different);
+                self.propagate()
+            }
+        }
+    }
+
+    /// The value is within the bounds.
+    pub(crate) fn restrict(&mut self, symbol: Symbol, low: i128, high: i128) -> Result<(), Contradiction> {
+        let symbol = self.representative(symbol) as usize;
+        let old = self.bounds[symbol];
+        self.bounds[symbol] = (old.0.max(low), old.1.min(high));
+        if self.bounds[symbol].0 > self.bounds[symbol].1 {
+            return Err(Contradiction);
+        }
+        if self.bounds[symbol] == old { Ok(()) } else { self.propagate() }
+    }
+
+    /// Adds a number to a symbol of which no order is known.
+    pub(crate) fn shift(&mut self, symbol: Symbol, by: i128) {
+        let bounds = &mut self.bounds[symbol as usize];
+        *bounds = (bounds.0 + by, bounds.1 + by);
+    }
+
+    /// Forgets bounds: the symbol has any value between these.
+    pub(crate) fn widen(&mut self, symbol: Symbol, low: i128, high: i128) {
+        let symbol = self.representative(symbol) as usize;
+        let old = self.bounds[symbol];
+        self.bounds[symbol] = (old.0.min(low), old.1.max(high));
+    }
+
+    fn set(&mut self, a: Symbol, b: Symbol, order: Order) {
+        for entry in &mut self.orders {
+            if (entry.0, entry.1) == (a, b) {
+                entry.2 = order;
+                return;
+            }
+            if (entry.0, entry.1) == (b, a) {
+                entry.2 = order.turned();
+                return;
+            }
+        }
+        self.orders.push((a, b, order));
+    }
+
+    /// Passes orders on to the bounds, until nothing changes. Each round moves a bound; long marches are cut short.
+    pub(crate) fn propagate(&mut self) -> Result<(), Contradiction> {
+        for _ in 0..64 {
+            let mut changed = false;
+            for at in 0..self.orders.len() {
+                let (x, y, order) = self.orders[at];
+                let (a, b, order) = match order {
+                    Order::Less | Order::LessOrEqual | Order::Different => (x as usize, y as usize, order),
+                    Order::Greater | Order::GreaterOrEqual => (y as usize, x as usize, order.turned()),
+                };
+                let (first, second) = (self.bounds[a], self.bounds[b]);
+                let (new_first, new_second) = match order {
+                    Order::Different => (without(first, second), without(second, first)),
+                    _ => {
+                        let gap = i128::from(order == Order::Less);
+                        ((first.0, first.1.min(second.1 - gap)), (second.0.max(first.0 + gap), second.1))
+                    }
+                };
+                if new_first.0 > new_first.1 || new_second.0 > new_second.1 {
+                    return Err(Contradiction);
+                }
+                changed |= (new_first, new_second) != (first, second);
+                self.bounds[a] = new_first;
+                self.bounds[b] = new_second;
+            }
+            if !changed {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The symbols of `kept` (representatives, each once) in this order, without those that the bounds imply.
+    pub(crate) fn select(&self, kept: &[Symbol]) -> Symbols {
+        let mut position = vec![Symbol::MAX; self.bounds.len()];
+        for (new, &old) in kept.iter().enumerate() {
+            position[old as usize] = new as Symbol;
+        }
+        let mut orders: Vec<(Symbol, Symbol, Order)> = Vec::new();
+        for &(x, y, order) in &self.orders {
+            let (mut a, mut b, mut order) = (position[x as usize], position[y as usize], order);
+            if a == Symbol::MAX || b == Symbol::MAX {
+                continue;
+            }
+            if a > b {
+                (a, b, order) = (b, a, order.turned());
+            }
+            let (first, second) = (self.bounds[kept[a as usize] as usize], self.bounds[kept[b as usize] as usize]);
+            let implied = match order {
+                Order::Less => first.1 < second.0,
+                Order::LessOrEqual => first.1 <= second.0,
+                Order::Different => first.1 < second.0 || second.1 < first.0,
+                Order::GreaterOrEqual => second.1 <= first.0,
+                Order::Greater => second.1 < first.0,
+            };
+            if !implied {
+                orders.push((a, b, order));
+            }
+        }
+        orders.sort_unstable_by_key(|&(a, b, _)| (a, b));
+        Symbols {
+            bounds: kept.iter().map(|&old| self.bounds[old as usize]).collect(),
+            same: (0..kept.len() as Symbol).collect(),
+            orders,
+        }
+    }
+
+    /// All orders, in which only representatives occur.
+    pub(crate) fn orders(&self) -> &[(Symbol, Symbol, Order)] {
+        &self.orders
+    }
+
+    /// The constraints with these bounds and orders, as [`Self::select`] and [`Self::orders`] give them.
+    pub(crate) fn restore(bounds: Vec<(i128, i128)>, orders: Vec<(Symbol, Symbol, Order)>) -> Self {
+        let same = (0..bounds.len() as Symbol).collect();
+        Symbols { bounds, same, orders }
+    }
+
+    /// Values for all symbols that fulfil the constraints, if the least possible ones or some near them do.
+    pub(crate) fn solve(&self) -> Option<Vec<i128>> {
+        let mut solved = self.clone();
+        let mut symbols: Vec<Symbol> =
+            (0..self.count() as Symbol).filter(|&symbol| self.representative(symbol) == symbol).collect();
+        symbols.sort_by_key(|&symbol| (self.bounds(symbol).1 - self.bounds(symbol).0, symbol));
+        for symbol in symbols {
+            let (low, high) = solved.bounds(symbol);
+            // Zero is what people expect to see.
+            let first = if low <= 0 && 0 <= high { 0 } else { low };
+            let candidates = std::iter::once(first).chain(low..=high.min(low.saturating_add(300)));
+            let mut candidates = candidates.chain((high - 3).max(low)..=high);
+            solved = candidates.find_map(|value| {
+                let mut next = solved.clone();
+                next.restrict(symbol, value, value).ok()?;
+                Some(next)
+            })?;
+        }
+        Some((0..self.count() as Symbol).map(|symbol| solved.bounds(symbol).0).collect())
+    }
+}
+
+/// Bounds without the value of something else, if that has one value and it is at an end.
+fn without((low, high): (i128, i128), other: (i128, i128)) -> (i128, i128) {
+    if other.0 != other.1 {
+        (low, high)
+    } else if low == other.0 {
+        (low + 1, high)
+    } else if high == other.0 {
+        (low, high - 1)
+    } else {
+        (low, high)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_are_transitive_and_reach_the_bounds() {
+        let mut symbols = Symbols::default();
+        let [a, b, c] = [0, 0, 0].map(|_| symbols.add(0, 9));
+        symbols.less(a, b, true).unwrap();
+        symbols.less(b, c, false).unwrap();
+        assert_eq!(symbols.order(c, a), Some(Order::Greater));
+        assert_eq!((symbols.bounds(a), symbols.bounds(b), symbols.bounds(c)), ((0, 8), (1, 9), (1, 9)));
+        assert_eq!(symbols.clone().less(c, a, false), Err(Contradiction));
+        symbols.less(c, b, false).unwrap();
+        assert_eq!(symbols.representative(b), symbols.representative(c));
+        assert_eq!(symbols.different(b, c), Err(Contradiction));
+    }
+
+    #[test]
+    fn what_differs_and_is_not_greater_is_less() {
+        let mut symbols = Symbols::default();
+        let [a, b] = [0, 0].map(|_| symbols.add(-5, 5));
+        symbols.different(a, b).unwrap();
+        assert_eq!(symbols.clone().equal(a, b), Err(Contradiction));
+        symbols.less(a, b, false).unwrap();
+        assert_eq!(symbols.order(a, b), Some(Order::Less));
+    }
+
+    #[test]
+    fn equal_symbols_share_what_is_known() {
+        let mut symbols = Symbols::default();
+        let [a, b, c] = [0, 0, 0].map(|_| symbols.add(0, 99));
+        symbols.less(b, c, true).unwrap();
+        symbols.restrict(a, 50, 99).unwrap();
+        symbols.equal(a, b).unwrap();
+        assert_eq!(symbols.bounds(b), (50, 98));
+        assert_eq!(symbols.clone().less(c, a, false), Err(Contradiction));
+        assert_eq!(symbols.bounds(c), (51, 99));
+    }
+
+    #[test]
+    fn a_solution_fulfils_all_constraints() {
+        let mut symbols = Symbols::default();
+        let all: Vec<Symbol> = (0..4).map(|_| symbols.add(0, 3)).collect();
+        for (i, &a) in all.iter().enumerate() {
+            for &b in &all[i + 1..] {
+                symbols.different(a, b).unwrap();
+            }
+        }
+        symbols.less(all[3], all[0], true).unwrap();
+        let mut values = symbols.solve().unwrap();
+        assert!(values[3] < values[0]);
+        values.sort_unstable();
+        assert_eq!(values, [0, 1, 2, 3]);
+    }
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Steps of the program in a state. Where a step depends on a question about symbols the state is split.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use cfa::liveness::Dying;
+use cfa::{EdgeId, ExprId, FuncId, NodeId, Op, Program, Scope, VarId};
+use cpa_core::Stop;
+
+use super::eval::{Eval, Known, Sizes};
+use super::state::{Split, State, Val};
+
+/// A state on its way from one loop head to the next.
+#[derive(Clone, Debug)]
+pub(crate) struct Thread {
+    pub(crate) state: State,
+    /// The number of steps on this way.
+    pub(crate) steps: u32,
+    /// The branches that the state did not decide: at which step, and which one was taken.
+    pub(crate) taken: Vec<(u32, bool)>,
+    /// Whether the state was split for its next step.
+    split: bool,
+    /// If inputs are noted: the edges that asked for them. The inputs stand behind the variables.
+    pub(crate) asked: Option<Vec<EdgeId>>,
+}
+
+impl Thread {
+    pub(crate) fn new(state: State, asked: Option<Vec<EdgeId>>) -> Self {
+        Thread { state, steps: 0, taken: Vec::new(), split: false, asked }
+    }
+}
+
+/// How a step went.
+pub(crate) enum Went {
+    /// The thread is at another location.
+    On,
+    /// The thread was split or ended; what is left of it is on the stack.
+    Away,
+    /// The thread reached an edge that is not supported.
+    Unsupported(EdgeId),
+}
+
+/// The program, prepared.
+pub(crate) struct Walk {
+    pub(crate) program: Arc<Program>,
+    pub(crate) targets: Vec<bool>,
+    pub(crate) relevant: Vec<bool>,
+    pub(crate) heads: Vec<bool>,
+    dying: Dying,
+    sizes: Sizes,
+    locals: Vec<Vec<VarId>>,
+    recursive: BTreeSet<FuncId>,
+}
+
+impl Walk {
+    pub(crate) fn new(program: Arc<Program>, targets: &BTreeSet<NodeId>) -> Self {
+        let mut locals = vec![Vec::new(); program.funcs.len()];
+        for (index, var) in program.vars.iter().enumerate() {
+            if let Scope::Local(func) = var.scope {
+                locals[func.index()].push(VarId::new(index));
+            }
+        }
+        let mut walk = Walk {
+            targets: Vec::new(),
+            relevant: Vec::new(),
+            heads: flags(&program, &program.loops.heads),
+            dying: Dying::new(&program),
+            sizes: Sizes::new(&program.exprs),
+            locals,
+            recursive: program.recursive(),
+            program,
+        };
+        walk.look_for(targets);
+        walk
+    }
+
+    /// From now on only these targets count, and only locations from which control flow leads to one of them are left.
+    pub(crate) fn look_for(&mut self, targets: &BTreeSet<NodeId>) {
+        self.targets = flags(&self.program, targets);
+        self.relevant = flags(&self.program, &self.program.leading_to(targets));
+    }
+
+    pub(crate) fn start(&self) -> State {
+        let vars = vec![Val::Any; self.program.vars.len()];
+        State { node: self.program.entry, calls: Vec::new(), vars, symbols: Default::default() }
+    }
+
+    /// The next step of a thread. `script` says which branch to take, where it does.
+    pub(crate) fn step(
+        &self,
+        thread: &mut Thread,
+        stack: &mut Vec<Thread>,
+        script: Option<&[(u32, bool)]>,
+    ) -> Result<Went, Stop> {
+        let node = thread.state.node;
+        let leaving = &self.program.node(node).leaving;
+        let Some(&edge) = leaving.first() else { return Ok(self.leave(thread)) };
+        let Op::Assume { cond, truth } = self.program.edge(edge).op else {
+            if leaving.len() > 1 {
+                return Err(Stop::GaveUp("a branch without condition is not supported".to_string()));
+            }
+            return self.operation(thread, stack, edge);
+        };
+        let decided = match self.eval(&thread.state).truth(cond) {
+            Ok(decided) => decided,
+            Err(split) => return Ok(self.split(thread, stack, split)),
+        };
+        let wanted = script.and_then(|script| {
+            let at = script.binary_search_by_key(&thread.steps, |&(step, _)| step).ok()?;
+            Some(script[at].1)
+        });
+        let undecided = decided.is_none() || thread.split;
+        // The thread takes the branch with `truth` and leaves the other one on the stack.
+        let allowed =
+            |branch: bool| decided.is_none_or(|decided| decided == branch) && wanted.is_none_or(|w| w == branch);
+        let mut on = None;
+        for (&edge, branch) in leaving.iter().zip([truth, !truth]) {
+            if !allowed(branch) {
+                continue;
+            }
+            if on.is_none() {
+                on = Some((edge, branch));
+            } else {
+                let mut other = thread.clone();
+                self.branch(&mut other, edge, branch, undecided);
+                stack.push(other);
+            }
+        }
+        let Some((edge, branch)) = on else { return Ok(Went::Away) };
+        self.branch(thread, edge, branch, undecided);
+        Ok(Went::On)
+    }
+
+    fn branch(&self, thread: &mut Thread, edge: EdgeId, truth: bool, undecided: bool) {
+        if undecided {
+            thread.taken.push((thread.steps, truth));
+        }
+        self.arrive(thread, edge);
+    }
+
+    fn eval<'a>(&'a self, state: &'a State) -> Eval<'a> {
+        Eval { exprs: &self.program.exprs, sizes: &self.sizes, state }
+    }
+
+    /// Puts the parts of a thread where the answer to a question is yes, and where it is no, on the stack.
+    fn split(&self, thread: &mut Thread, stack: &mut Vec<Thread>, split: Split) -> Went {
+        thread.split = true;
+        let mut other = thread.clone();
+        if other.state.assume(split, false).is_ok() {
+            stack.push(other);
+        }
+        // The thread itself goes on below, if it can.
+        if thread.state.assume(split, true).is_ok() {
+            return Went::On;
+        }
+        Went::Away
+    }
+
+    fn arrive(&self, thread: &mut Thread, edge: EdgeId) {
+        for &var in self.dying.behind(edge) {
+            thread.state.vars[var.index()] = Val::Any;
+        }
+        self.moved(thread, self.program.edge(edge).dst);
+    }
+
+    fn moved(&self, thread: &mut Thread, node: NodeId) {
+        thread.state.node = node;
+        thread.steps += 1;
+        thread.split = false;
+    }
+
+    fn operation(&self, thread: &mut Thread, stack: &mut Vec<Thread>, edge: EdgeId) -> Result<Went, Stop> {
+        match &self.program.edge(edge).op {
+            // What is in memory is not known; a location may have such an edge only alone.
+            Op::Skip | Op::Store { .. } | Op::Free { .. } | Op::Zero { .. } | Op::Assume { .. } => {}
+            Op::Assign { var, value } => match self.eval(&thread.state).value(*value) {
+                Ok(known) => self.set(thread, *var, known),
+                Err(split) => return Ok(self.split(thread, stack, split)),
+            },
+            Op::Havoc { var, .. } => {
+                let value = self.anything(thread, *var);
+                if let Some(asked) = &mut thread.asked {
+                    asked.push(edge);
+                    thread.state.vars.push(value);
+                }
+            }
+            Op::Load { var, .. } | Op::Alloc { var, .. } => {
+                self.anything(thread, *var);
+            }
+            Op::Call { callee, args, .. } => {
+                if self.recursive.contains(callee) {
+                    return Err(Stop::GaveUp("recursion is not supported".to_string()));
+                }
+                match self.arguments(&thread.state, args) {
+                    Ok(values) => self.enter(thread, edge, *callee, &values),
+                    Err(split) => return Ok(self.split(thread, stack, split)),
+                }
+                return Ok(Went::On);
+            }
+            Op::Unsupported { .. } => return Ok(Went::Unsupported(edge)),
+        }
+        self.arrive(thread, edge);
+        Ok(Went::On)
+    }
+
+    fn set(&self, thread: &mut Thread, var: VarId, known: Known) {
+        thread.state.vars[var.index()] = match known {
+            Known::Const(value) => Val::Const(value),
+            Known::Sym(symbol, offset) => Val::Sym(symbol, offset),
+            Known::Range(low, high) => thread.state.fresh(low, high),
+        };
+    }
+
+    fn anything(&self, thread: &mut Thread, var: VarId) -> Val {
+        let declared = self.program.var(var);
+        let (low, high) = if declared.truth { (0, 1) } else { (declared.ty.min(), declared.ty.max()) };
+        let value = thread.state.fresh(low, high);
+        thread.state.vars[var.index()] = value;
+        value
+    }
+
+    fn arguments(&self, state: &State, args: &[ExprId]) -> Result<Vec<Known>, Split> {
+        args.iter().map(|&arg| self.eval(state).value(arg)).collect()
+    }
+
+    fn enter(&self, thread: &mut Thread, call: EdgeId, callee: FuncId, values: &[Known]) {
+        let function = self.program.func(callee);
+        for (&param, &value) in function.params.iter().zip(values) {
+            self.set(thread, param, value);
+        }
+        for &param in self.dying.unread_params(callee) {
+            thread.state.vars[param.index()] = Val::Any;
+        }
+        thread.state.calls.push(call);
+        let body = function.body.expect("a called function has a body");
+        self.moved(thread, body.entry);
+    }
+
+    /// Back from a function, if the thread is at the end of one that was called.
+    fn leave(&self, thread: &mut Thread) -> Went {
+        let Some(&call) = thread.state.calls.last() else { return Went::Away };
+        let Op::Call { callee, result, .. } = &self.program.edge(call).op else { return Went::Away };
+        let function = self.program.func(*callee);
+        if function.body.is_none_or(|body| body.exit != thread.state.node) {
+            return Went::Away;
+        }
+        thread.state.calls.pop();
+        let returned = function.ret.map_or(Val::Any, |ret| thread.state.var(ret.index()));
+        for var in &self.locals[callee.index()] {
+            thread.state.vars[var.index()] = Val::Any;
+        }
+        if let Some(result) = result {
+            thread.state.vars[result.index()] = returned;
+        }
+        self.arrive(thread, call);
+        Went::On
+    }
+}
+
+fn flags(program: &Program, nodes: &BTreeSet<NodeId>) -> Vec<bool> {
+    program.node_ids().map(|node| nodes.contains(&node)).collect()
+}

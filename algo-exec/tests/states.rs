@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Exploration of states, on small state machines: safe ones, and their unsafe twins.
+
+use std::sync::Arc;
+
+use algo_exec::{States, StatesOptions};
+use cfa::{Options, Property, Source};
+use cpa_core::Cx;
+
+/// The verdict, the number of explorations and of states.
+fn explore(text: &str) -> (String, u64, usize) {
+    let head = "void abort(void); void reach_error(void); int __VERIFIER_nondet_int(void);
+        char __VERIFIER_nondet_char(void); _Bool __VERIFIER_nondet_bool(void); unsigned __VERIFIER_nondet_uint(void);
+        void assume(int c) { if (!c) abort(); } void check(int c) { if (!c) reach_error(); } ";
+    let source = Source { name: "t.c".into(), text: format!("{head}{text}") };
+    let program = Arc::new(cfa::load(&[source], &Options::default()).unwrap());
+    let targets = program.targets(&Property::default_errors());
+    let mut states = States::new(program, &targets, StatesOptions { max_bytes: 1 << 24, ..StatesOptions::default() });
+    let verdict = states.run(&mut Cx::unlimited()).verdict().to_string();
+    (verdict, states.statistics().attempts, states.statistics().states)
+}
+
+fn verdict(text: &str) -> String {
+    explore(text).0
+}
+
+/// A machine whose states are numbers and whose inputs are compared with constants.
+fn automaton(last: &str) -> String {
+    format!(
+        "int s = 1, a = 7;
+         int step(int input) {{
+             if (s == 1 && input == 3) {{ s = 2; return 0; }}
+             if (s == 2 && (input == 1 || input == 2)) {{ s = 3; a = (a % 20) + 100; return 0; }}
+             if (s == 3 && a > 99 && input == 6) {{ s = 1; a = a - 90; return 0; }}
+             if (s == 3 && {last}) reach_error();
+             return -2;
+         }}
+         int main(void) {{
+             while (1) {{
+                 int input = __VERIFIER_nondet_int();
+                 if (input < 1 || input > 6) return 0;
+                 step(input);
+             }}
+         }}"
+    )
+}
+
+#[test]
+fn machines_with_inputs_that_are_compared_with_constants() {
+    let (verdict, attempts, states) = explore(&automaton("a < 100 && input == 5"));
+    assert_eq!((verdict.as_str(), attempts), ("TRUE", 1));
+    assert!(states < 60, "{states}");
+    assert_eq!(explore(&automaton("a < 108 && input == 5")).0, "FALSE");
+}
+
+/// Three nodes in a ring pass on the greatest number they know; who gets its own one back is the leader.
+fn ring(passes_on: &str, rounds: &str) -> String {
+    format!(
+        "char id1, id2, id3, send1, send2, send3, got1, got2, got3, leader1, leader2, leader3;
+         unsigned char r = 0;
+         int main(void) {{
+             id1 = __VERIFIER_nondet_char(); id2 = __VERIFIER_nondet_char(); id3 = __VERIFIER_nondet_char();
+             assume(id1 >= 0 && id2 >= 0 && id3 >= 0 && id1 != id2 && id1 != id3 && id2 != id3);
+             send1 = id1; send2 = id2; send3 = id3;
+             while (1) {{
+                 got1 = send3; got2 = send1; got3 = send2;
+                 if (got1 > id1) send1 = got1; else if (got1 == id1) leader1 = 1; else {passes_on}
+                 if (got2 > id2) send2 = got2; else if (got2 == id2) leader2 = 1;
+                 if (got3 > id3) send3 = got3; else if (got3 == id3) leader3 = 1;
+                 if (r == 255) r = {rounds};
+                 r = r + 1;
+                 check(leader1 + leader2 + leader3 <= 1 && (r < 3 || leader1 + leader2 + leader3 == 1));
+             }}
+         }}"
+    )
+}
+
+#[test]
+fn inputs_that_are_compared_with_each_other() {
+    assert_eq!(verdict(&ring(";", "3")), "TRUE");
+    // Also the smaller numbers get around.
+    assert_eq!(verdict(&ring("send1 = got1;", "3")), "FALSE");
+}
+
+#[test]
+fn a_counter_that_wraps_around_needs_its_values() {
+    let machine = |bad: &str| {
+        format!(
+            "int main(void) {{ unsigned char n = 0; int wrapped = 0;
+                 while (1) {{ if (n == 255) wrapped = 1; n++; if (wrapped && {bad}) reach_error();
+                     if (__VERIFIER_nondet_bool()) return 0; }} }}"
+        )
+    };
+    let (verdict, attempts, _) = explore(&machine("n == 77"));
+    assert_eq!(verdict, "FALSE");
+    assert!(attempts > 1, "the values around 77 are not told apart at first");
+    assert_eq!(explore(&machine("n > 255")).0, "TRUE");
+}
+
+#[test]
+fn each_target_gets_the_precision_that_it_needs() {
+    let machine = |deep: u32| {
+        format!(
+            "void counter(void) {{ int n = 0; while (n < 300) {{ n++; check(n != {deep}); }} }}
+             void other(void) {{ int s = 0; while (1) {{ s = s ? 0 : 1; check(s < 2); }} }}
+             int main(void) {{ if (__VERIFIER_nondet_bool()) counter(); else other(); return 0; }}"
+        )
+    };
+    assert_eq!(verdict(&machine(250)), "FALSE");
+    assert_eq!(verdict(&machine(301)), "TRUE");
+}
+
+#[test]
+fn arithmetic_wraps_around() {
+    let text = |bad: &str| {
+        format!(
+            "int main(void) {{ unsigned x = __VERIFIER_nondet_uint(); unsigned y = x + 3;
+                 while (__VERIFIER_nondet_bool()) {{ if ({bad}) reach_error(); }} return 0; }}"
+        )
+    };
+    assert_eq!(verdict(&text("y < x && y > 2")), "TRUE");
+    assert_eq!(verdict(&text("y < x && y == 2")), "FALSE");
+    let text = |bad: &str| {
+        format!(
+            "int main(void) {{ int x = __VERIFIER_nondet_int(); assume(x > 100 && x < 300); char c = (char)x;
+                 while (__VERIFIER_nondet_bool()) {{ if ({bad}) reach_error(); }} return 0; }}"
+        )
+    };
+    assert_eq!(verdict(&text("c > 43 && x > 255")), "TRUE");
+    assert_eq!(verdict(&text("c == 43 && x > 255")), "FALSE");
+}
+
+#[test]
+fn what_is_not_known_exactly_is_no_proof() {
+    let text = "int main(void) { int x = __VERIFIER_nondet_int(); while (__VERIFIER_nondet_bool()) {
+        if (x * x == 1522756) reach_error(); } return 0; }";
+    assert!(verdict(text).starts_with("UNKNOWN"), "{}", verdict(text));
+    let text = "int a[3]; int main(void) { int i = __VERIFIER_nondet_int(); assume(i >= 0 && i < 3);
+        while (__VERIFIER_nondet_bool()) { a[i] = a[i] + 1; if (a[2] == 2) reach_error(); } return 0; }";
+    assert!(verdict(text).starts_with("UNKNOWN"), "{}", verdict(text));
+    let text = "int f(int n) { return n ? f(n - 1) : 1; } int main(void) { check(f(3)); return 0; }";
+    assert!(verdict(text).starts_with("UNKNOWN"), "{}", verdict(text));
+    let text = "void g(void) { __asm__ volatile (\"nop\"); } int main(void) { g(); check(1 == 0); return 0; }";
+    assert!(!verdict(text).starts_with("TRUE"), "{}", verdict(text));
+}
