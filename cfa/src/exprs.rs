@@ -89,6 +89,16 @@ impl Exprs {
         self.facts[id.index()].depth
     }
 
+    /// How big each expression is as a tree, at most 2^32 - 1.
+    pub fn tree_sizes(&self) -> Vec<u32> {
+        let mut sizes: Vec<u32> = Vec::with_capacity(self.len());
+        for id in self.ids() {
+            let operands = self.operands(id).map(|operand| sizes[operand.index()]);
+            sizes.push(operands.fold(1, u32::saturating_add));
+        }
+        sizes
+    }
+
     /// The operands of an expression.
     pub fn operands(&self, id: ExprId) -> impl Iterator<Item = ExprId> + use<> {
         let operands = match self.get(id).kind {

@@ -6,7 +6,7 @@
 //! read at the exit.
 
 use crate::ids::{EdgeId, ExprId, FuncId, NodeId, VarId};
-use crate::ir::{Op, Scope};
+use crate::ir::Op;
 use crate::program::Program;
 use rustc_hash::FxHashMap;
 
@@ -28,12 +28,7 @@ impl Dying {
         for node in program.node_ids() {
             nodes[program.node(node).func.index()].push(node);
         }
-        let mut locals: Vec<Vec<VarId>> = vec![Vec::new(); program.funcs.len()];
-        for (index, var) in program.vars.iter().enumerate() {
-            if let Scope::Local(func) = var.scope {
-                locals[func.index()].push(VarId::new(index));
-            }
-        }
+        let locals = program.locals();
         let edges = vec![Box::default(); program.edges.len()];
         let mut dying = Self { edges, params: vec![Box::default(); program.funcs.len()] };
         for (index, (nodes, locals)) in nodes.iter().zip(&locals).enumerate() {

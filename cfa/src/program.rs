@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::exprs::Exprs;
 use crate::ids::RegionId;
 use crate::ids::{EdgeId, FuncId, NodeId, VarId};
-use crate::ir::{Edge, Function, Node, Object, Op, Region, Span, Var};
+use crate::ir::{Edge, Function, Node, Object, Op, Region, Scope, Span, Var};
 use crate::location::{LineTable, Location};
 use crate::loops::Loops;
 use crate::names::{Declaration, LoopStatement};
@@ -193,6 +193,17 @@ impl Program {
     /// Where a span starts, as people read it.
     pub fn location(&self, span: Span) -> Location {
         self.lines[span.file as usize].location(&self.sources[span.file as usize].name, span.start)
+    }
+
+    /// The variables of each function.
+    pub fn locals(&self) -> Vec<Vec<VarId>> {
+        let mut locals = vec![Vec::new(); self.funcs.len()];
+        for (index, var) in self.vars.iter().enumerate() {
+            if let Scope::Local(func) = var.scope {
+                locals[func.index()].push(VarId::new(index));
+            }
+        }
+        locals
     }
 
     /// A location of the automaton as people read it: where one of its edges is in the source.

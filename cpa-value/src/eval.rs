@@ -13,21 +13,6 @@ use rustc_hash::FxHashMap;
 /// Expressions that are bigger than this as trees are evaluated with a table of results.
 const BIG: u32 = 4096;
 
-/// How big each expression is as a tree.
-#[derive(Clone, Debug)]
-pub(crate) struct Sizes(Vec<u32>);
-
-impl Sizes {
-    pub(crate) fn new(exprs: &Exprs) -> Self {
-        let mut sizes: Vec<u32> = Vec::with_capacity(exprs.len());
-        for id in exprs.ids() {
-            let operands = exprs.operands(id).map(|operand| sizes[operand.index()]);
-            sizes.push(operands.fold(1, u32::saturating_add));
-        }
-        Self(sizes)
-    }
-}
-
 /// One evaluation; `value` gives the values of the variables.
 pub(crate) struct Eval<'a, F> {
     exprs: &'a Exprs,
@@ -39,8 +24,8 @@ pub(crate) struct Eval<'a, F> {
 }
 
 impl<'a, F: Fn(VarId, IntTy) -> Option<i128>> Eval<'a, F> {
-    pub(crate) fn new(exprs: &'a Exprs, sizes: &Sizes, root: ExprId, value: F) -> Self {
-        let memo = (sizes.0[root.index()] > BIG).then(FxHashMap::default);
+    pub(crate) fn new(exprs: &'a Exprs, sizes: &[u32], root: ExprId, value: F) -> Self {
+        let memo = (sizes[root.index()] > BIG).then(FxHashMap::default);
         Self { exprs, value, memo, fuel: StdCell::new(64) }
     }
 

@@ -14,7 +14,7 @@ use cfa::{EdgeId, ExprId, FuncId, IntTy, Op, Program, RegionId, Scope, VarId};
 use cpa_core::Step;
 
 use crate::assume::{Assume, Contradiction};
-use crate::eval::{Eval, Sizes};
+use crate::eval::Eval;
 use crate::place::{Cell, Place, Places, Slot, var_slot};
 use crate::precision::Tracked;
 use crate::state::{ValueState, bits};
@@ -23,7 +23,7 @@ use crate::state::{ValueState, bits};
 #[derive(Debug)]
 pub struct Machine {
     pub(crate) program: Arc<Program>,
-    pub(crate) sizes: Sizes,
+    pub(crate) sizes: Vec<u32>,
     pub(crate) places: RefCell<Places>,
     dying: Dying,
     /// The local variables of each function.
@@ -39,12 +39,6 @@ pub(crate) type Activations = Vec<(EdgeId, ValueState)>;
 impl Machine {
     /// Prepares a program.
     pub fn new(program: Arc<Program>) -> Self {
-        let mut locals = vec![Vec::new(); program.funcs.len()];
-        for (index, var) in program.vars.iter().enumerate() {
-            if let Scope::Local(func) = var.scope {
-                locals[func.index()].push(VarId::new(index));
-            }
-        }
         let mut objects = vec![Vec::new(); program.funcs.len()];
         for object in &program.objects {
             if let Scope::Local(func) = object.scope {
@@ -52,10 +46,10 @@ impl Machine {
             }
         }
         Self {
-            sizes: Sizes::new(&program.exprs),
+            sizes: program.exprs.tree_sizes(),
             places: RefCell::new(Places::new(&program)),
             dying: Dying::new(&program),
-            locals,
+            locals: program.locals(),
             objects,
             recursive: program.recursive(),
             program,

@@ -15,11 +15,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use algo_cegar::replay;
-use cfa::ids::{FuncId, NodeId, VarId};
-use cfa::ir::Scope;
+use cfa::ids::{NodeId, VarId};
 use cfa::{EdgeId, Program};
 use cpa_core::{Assurance, Cx, Outcome, Reason, Stop, Verdict};
-use rustc_hash::FxHashMap;
 
 use crate::playback::counterexample;
 use boxes::InputBox;
@@ -33,7 +31,7 @@ pub struct Subdivision {
     program: Arc<Program>,
     targets: BTreeSet<NodeId>,
     relevant: BTreeSet<NodeId>,
-    locals: FxHashMap<FuncId, Vec<VarId>>,
+    locals: Vec<Vec<VarId>>,
     max_bytes: usize,
     beginning: Option<Beginning>,
     open: VecDeque<InputBox>,
@@ -45,12 +43,7 @@ impl Subdivision {
     /// An analysis that looks for the targets.
     pub fn new(program: Arc<Program>, targets: BTreeSet<NodeId>, max_bytes: usize) -> Self {
         let relevant = program.leading_to(&targets);
-        let mut locals: FxHashMap<FuncId, Vec<VarId>> = FxHashMap::default();
-        for (index, var) in program.vars.iter().enumerate() {
-            if let Scope::Local(func) = var.scope {
-                locals.entry(func).or_default().push(VarId::new(index));
-            }
-        }
+        let locals = program.locals();
         let open = VecDeque::from([InputBox::default()]);
         Subdivision { program, targets, relevant, locals, max_bytes, beginning: None, open, runs: 0, verdict: None }
     }

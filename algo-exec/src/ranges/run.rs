@@ -4,9 +4,8 @@
 use std::collections::BTreeSet;
 
 use cfa::Program;
-use cfa::ids::{EdgeId, ExprId, FuncId, NodeId, VarId};
+use cfa::ids::{EdgeId, ExprId, NodeId, VarId};
 use cfa::ir::Op;
-use rustc_hash::FxHashMap;
 
 use super::boxes::{Input, InputBox};
 use super::state::{Sources, State, Value, any};
@@ -85,7 +84,7 @@ pub(crate) struct Runner<'a> {
     /// The locations from which a target can be reached.
     pub(crate) relevant: &'a BTreeSet<NodeId>,
     /// The variables of functions.
-    pub(crate) locals: &'a FxHashMap<FuncId, Vec<VarId>>,
+    pub(crate) locals: &'a [Vec<VarId>],
 }
 
 /// The part before the first input, which all runs have in common.
@@ -181,7 +180,7 @@ impl Runner<'_> {
                     return Err(Obstacle::Unsupported(first));
                 };
                 return self.with_values(path, args, |path, values| {
-                    for &local in self.locals.get(callee).into_iter().flatten() {
+                    for &local in &self.locals[callee.index()] {
                         path.state.set(local, Value::free(any(program, local)));
                     }
                     for (&param, &value) in function.params.iter().zip(values) {

@@ -23,24 +23,10 @@ pub(crate) enum Known {
     Range(i128, i128),
 }
 
-/// How big each expression is as a tree.
-pub(crate) struct Sizes(Vec<u32>);
-
-impl Sizes {
-    pub(crate) fn new(exprs: &Exprs) -> Self {
-        let mut sizes: Vec<u32> = Vec::with_capacity(exprs.len());
-        for id in exprs.ids() {
-            let operands = exprs.operands(id).map(|operand| sizes[operand.index()]);
-            sizes.push(operands.fold(1, u32::saturating_add));
-        }
-        Self(sizes)
-    }
-}
-
 /// Evaluates expressions in one state.
 pub(crate) struct Eval<'a> {
     pub(crate) exprs: &'a Exprs,
-    pub(crate) sizes: &'a Sizes,
+    pub(crate) sizes: &'a [u32],
     pub(crate) state: &'a State,
 }
 
@@ -48,12 +34,12 @@ impl Eval<'_> {
     /// The value of an expression.
     pub(crate) fn value(&self, id: ExprId) -> Result<Known, Split> {
         let ty = self.exprs.ty(id);
-        if self.sizes.0[id.index()] > BIG { Ok(any(ty)) } else { self.expr(id) }
+        if self.sizes[id.index()] > BIG { Ok(any(ty)) } else { self.expr(id) }
     }
 
     /// Whether an expression is not zero, if that is known.
     pub(crate) fn truth(&self, id: ExprId) -> Result<Option<bool>, Split> {
-        if self.sizes.0[id.index()] > BIG { Ok(None) } else { self.holds(id) }
+        if self.sizes[id.index()] > BIG { Ok(None) } else { self.holds(id) }
     }
 
     // Recursion is fine: the lowering bounds the depth of expressions.

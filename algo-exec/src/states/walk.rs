@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use cfa::liveness::Dying;
-use cfa::{EdgeId, ExprId, FuncId, NodeId, Op, Program, Scope, VarId};
+use cfa::{EdgeId, ExprId, FuncId, NodeId, Op, Program, VarId};
 use cpa_core::Stop;
 
-use super::eval::{Eval, Known, Sizes};
+use super::eval::{Eval, Known};
 use super::state::{Split, State, Val};
 
 /// A state on its way from one loop head to the next.
@@ -48,26 +48,20 @@ pub(crate) struct Walk {
     pub(crate) relevant: Vec<bool>,
     pub(crate) heads: Vec<bool>,
     dying: Dying,
-    sizes: Sizes,
+    sizes: Vec<u32>,
     locals: Vec<Vec<VarId>>,
     recursive: BTreeSet<FuncId>,
 }
 
 impl Walk {
     pub(crate) fn new(program: Arc<Program>, targets: &BTreeSet<NodeId>) -> Self {
-        let mut locals = vec![Vec::new(); program.funcs.len()];
-        for (index, var) in program.vars.iter().enumerate() {
-            if let Scope::Local(func) = var.scope {
-                locals[func.index()].push(VarId::new(index));
-            }
-        }
         let mut walk = Walk {
             targets: Vec::new(),
             relevant: Vec::new(),
             heads: flags(&program, &program.loops.heads),
             dying: Dying::new(&program),
-            sizes: Sizes::new(&program.exprs),
-            locals,
+            sizes: program.exprs.tree_sizes(),
+            locals: program.locals(),
             recursive: program.recursive(),
             program,
         };
