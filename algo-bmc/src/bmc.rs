@@ -193,6 +193,8 @@ impl Bmc {
             Counting::Visits => k + 1,
         };
         self.unrolling.extend(cx, bound)?;
+        let loops = self.unrolling.unfinished_loops().into_iter().map(|head| (head, k.into())).collect();
+        cx.report(&Progress::GoingRound { loops });
         self.rounds += 1;
         let built = cx.elapsed();
         self.times.formula += built.saturating_sub(begin);

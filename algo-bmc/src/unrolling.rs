@@ -180,6 +180,17 @@ impl Unrolling {
         &self.frontier
     }
 
+    /// The heads of the loops that the bound stopped, in the order of the program.
+    pub fn unfinished_loops(&self) -> BTreeSet<NodeId> {
+        let arg = self.arg();
+        let heads = self.frontier.iter().flat_map(|&id| {
+            let counters = arg.state(id).get(self.bound);
+            let visited = Some(arg.location(id)).filter(|_| self.counting == Counting::Visits);
+            counters.loops_at_bound(self.k).chain(visited).collect::<Vec<_>>()
+        });
+        heads.collect()
+    }
+
     /// Forgets states at the bound that no execution reaches.
     pub fn retain_frontier(&mut self, mut keep: impl FnMut(ArgId) -> bool) {
         self.frontier.retain(|&id| keep(id));

@@ -13,10 +13,9 @@ use cpa_core::{Assurance, Cx, Outcome, Reason, Stop, Verdict};
 
 use crate::constants::Constants;
 use crate::inputs::{Chosen, Random};
+use crate::looks::{Looks, SLICE, report_runs};
 use crate::playback::counterexample;
 
-/// Jumps backwards and calls between two looks at the budget.
-const SLICE: u64 = 1 << 14;
 /// Inputs of earlier runs that are kept because they covered something new.
 const MAX_QUEUE: usize = 4000;
 /// What a proof takes for granted if the program makes new objects.
@@ -86,7 +85,8 @@ pub struct Execution {
     targets: BTreeSet<NodeId>,
     options: Options,
     stage: Option<Stage>,
-    slices: u64,
+    /// Of the present run without inputs.
+    looks: Looks,
     statistics: Statistics,
     assumptions: Vec<String>,
 }
@@ -95,7 +95,15 @@ impl Execution {
     /// An analysis that looks for the targets.
     pub fn new(program: Arc<Program>, targets: BTreeSet<NodeId>, options: Options) -> Self {
         let assumptions = program.assumptions.clone();
-        Execution { program, targets, options, stage: None, slices: 0, statistics: Statistics::default(), assumptions }
+        Execution {
+            program,
+            targets,
+            options,
+            stage: None,
+            looks: Looks::default(),
+            statistics: Statistics::default(),
+            assumptions,
+        }
     }
 
     /// Counts of what happened so far.
@@ -109,7 +117,7 @@ impl Execution {
         Outcome::conclude(verdict, Assurance::full(), self.assumptions.clone())
     }
 
-    fn verdict(&mut self, cx: &Cx) -> Result<Verdict, Stop> {
+    fn verdict(&mut self, cx: &mut Cx) -> Result<Verdict, Stop> {
         loop {
             cx.check()?;
             let stage = match self.stage.take() {
@@ -142,22 +150,29 @@ impl Execution {
         Ok(Machine::new(Rc::new(code), self.options.max_bytes))
     }
 
-    /// The run without inputs, up to its end.
-    fn plain(&mut self, cx: &Cx, mut machine: Machine) -> (Stage, Result<(), Stop>) {
-        let end = loop {
-            if let Err(stop) = cx.check() {
-                return (Stage::Plain(machine), Err(stop));
-            }
+    /// A run without limit of its length, up to its end; goes on where it was stopped.
+    fn long_run(&mut self, cx: &mut Cx, machine: &mut Machine, inputs: &mut dyn Inputs) -> Result<End, Stop> {
+        loop {
+            cx.check()?;
             // Once in a while it is worth looking for a repetition.
-            self.slices += 1;
-            let end = if self.slices.is_power_of_two() {
-                machine.run_watching(&mut NoInputs, SLICE)
+            let end = if self.looks.next_slice().is_power_of_two() {
+                machine.run_watching(inputs, SLICE)
             } else {
-                machine.run(&mut NoInputs, SLICE)
+                machine.run(inputs, SLICE)
             };
             if let Some(end) = end {
-                break end;
+                self.looks = Looks::default();
+                return Ok(end);
             }
+            self.looks.look(cx, &self.program, machine, 0);
+        }
+    }
+
+    /// The run without inputs, up to its end.
+    fn plain(&mut self, cx: &mut Cx, mut machine: Machine) -> (Stage, Result<(), Stop>) {
+        let end = match self.long_run(cx, &mut machine, &mut NoInputs) {
+            Ok(end) => end,
+            Err(stop) => return (Stage::Plain(machine), Err(stop)),
         };
         let stage = match &end {
             End::Returned | End::Halted(_) | End::Diverges | End::Target(_) if machine.has_allocated() => {
@@ -188,24 +203,14 @@ impl Execution {
     /// The run without inputs with new objects in other places.
     fn again(
         &mut self,
-        cx: &Cx,
+        cx: &mut Cx,
         mut machine: Machine,
         mut placement: Elsewhere,
         before: End,
     ) -> (Stage, Result<(), Stop>) {
-        let end = loop {
-            if let Err(stop) = cx.check() {
-                return (Stage::Again(machine, placement, before), Err(stop));
-            }
-            self.slices += 1;
-            let end = if self.slices.is_power_of_two() {
-                machine.run_watching(&mut placement, SLICE)
-            } else {
-                machine.run(&mut placement, SLICE)
-            };
-            if let Some(end) = end {
-                break end;
-            }
+        let end = match self.long_run(cx, &mut machine, &mut placement) {
+            Ok(end) => end,
+            Err(stop) => return (Stage::Again(machine, placement, before), Err(stop)),
         };
         let verdict = if end != before {
             gave_up(MOVED.to_string())
@@ -222,7 +227,7 @@ impl Execution {
     }
 
     /// Runs with chosen inputs until one of them finds an error.
-    fn fuzz(&mut self, cx: &Cx, mut fuzz: Box<Fuzz>) -> (Stage, Result<(), Stop>) {
+    fn fuzz(&mut self, cx: &mut Cx, mut fuzz: Box<Fuzz>) -> (Stage, Result<(), Stop>) {
         loop {
             if let Err(stop) = cx.check() {
                 return (Stage::Random(fuzz), Err(stop));
@@ -231,6 +236,7 @@ impl Execution {
                 let text = format!("no error was found in {} executions", self.statistics.runs);
                 return (Stage::Done(gave_up(text)), Ok(()));
             }
+            report_runs(cx, self.statistics.runs);
             match self.one_run(cx, &mut fuzz) {
                 Ok(None) => {}
                 Ok(Some(verdict)) => return (Stage::Done(verdict), Ok(())),

@@ -17,10 +17,8 @@ use cfa::{EdgeId, IntTy, NodeId, Program};
 use cpa_core::{Assurance, Cx, Outcome, Reason, Stop, Verdict};
 
 use crate::execution::no_answer;
+use crate::looks::{Looks, SLICE, report_runs};
 use crate::playback::counterexample;
-
-/// Jumps backwards and calls between two looks at the budget.
-const SLICE: u64 = 1 << 14;
 
 /// The values that inputs can have in executions that matter, by edge; an input without a range ends the analysis.
 pub type Ranges = BTreeMap<EdgeId, (i128, i128)>;
@@ -59,7 +57,7 @@ impl Exhaustive {
         Outcome::conclude(verdict, Assurance::full(), self.program.assumptions.clone())
     }
 
-    fn explore(&mut self, cx: &Cx) -> Result<Verdict, Stop> {
+    fn explore(&mut self, cx: &mut Cx) -> Result<Verdict, Stop> {
         let mut machine = match self.machine.take() {
             Some(machine) => machine,
             None => {
@@ -81,15 +79,19 @@ impl Exhaustive {
         result
     }
 
-    fn all_runs(&mut self, cx: &Cx, machine: &mut Machine) -> Result<Verdict, Stop> {
+    fn all_runs(&mut self, cx: &mut Cx, machine: &mut Machine) -> Result<Verdict, Stop> {
         loop {
+            let mut looks = Looks::default();
             let end = loop {
                 cx.check()?;
+                looks.next_slice();
                 if let Some(end) = machine.run(&mut self.odometer, SLICE) {
                     break end;
                 }
+                looks.look(cx, &self.program, machine, self.runs);
             };
             self.runs += 1;
+            report_runs(cx, self.runs);
             match end {
                 End::Returned | End::Halted(_) | End::Diverges if machine.has_allocated() => {
                     return Ok(gave_up("the execution may depend on the addresses of new objects".to_string()));

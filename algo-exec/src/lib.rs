@@ -9,6 +9,7 @@ mod constants;
 mod execution;
 mod exhaustive;
 mod inputs;
+mod looks;
 mod playback;
 mod ranges;
 mod states;

@@ -63,6 +63,12 @@ impl Loops {
         self.innermost.get(&node).copied()
     }
 
+    /// The loops that a node is in, the innermost first.
+    pub fn around(&self, node: NodeId) -> impl Iterator<Item = &Loop> {
+        let innermost = self.innermost(node).map(|id| self.get(id));
+        std::iter::successors(innermost, |inner| inner.parent.map(|id| self.get(id)))
+    }
+
     /// Finds the loops of a program with numbered nodes.
     pub fn find(program: &Program) -> Self {
         let mut back: BTreeMap<NodeId, Vec<EdgeId>> = BTreeMap::new();

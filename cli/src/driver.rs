@@ -417,6 +417,10 @@ impl Heartbeat {
         let memory = crate::limits::memory_used().unwrap_or(0) / 1_000_000;
         let line = format!("[{:>5.0} s, {memory} MB] {text}", limits.elapsed().as_secs_f64());
         if self.terminal {
+            // What goes on in a second line is not wiped out.
+            let width = rustix::termios::tcgetwinsize(io::stderr()).map_or(0, |size| usize::from(size.ws_col));
+            let most = if width > 1 { width - 1 } else { usize::MAX };
+            let line: String = line.chars().take(most).collect();
             eprint!("\r\x1b[K{line}");
             self.shown = true;
         } else {

@@ -1,39 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Why there is no answer, in words: what stopped each stage, at which loop or construct, and what to try.
 
-use cfa::{NodeId, Program};
+use cfa::Program;
 use cpa_core::{Reason, Stop, Verdict};
 
 use crate::portfolio::Answer;
+use crate::progress::place_of_loop;
 
 /// Lines that explain an unknown outcome and say what could be done.
 pub fn explain(program: &Program, answer: &Answer, reason: &Reason) -> Vec<String> {
     let mut lines = Vec::new();
-    for (stage, turn) in &answer.turns {
-        if let Verdict::Unknown(why) = turn.outcome.verdict() {
-            lines.push(format!("Stage {stage}: {why}, after {:.1} s of CPU time", turn.cpu.as_secs_f64()));
+    for (stage, going_round) in &answer.started {
+        let turn = answer.turns.iter().find(|(name, _)| name == stage).map(|(_, turn)| turn);
+        match turn.map(|turn| (turn.outcome.verdict(), turn.cpu.as_secs_f64())) {
+            Some((Verdict::Unknown(why), cpu)) => {
+                lines.push(format!("Stage {stage}: {why}, after {cpu:.1} s of CPU time"))
+            }
+            Some(_) => {}
+            None => lines.push(format!("Stage {stage}: it was lost in a computation when the run had to end")),
         }
-        let loops: Vec<String> = turn
-            .busiest
-            .iter()
-            .map(|&(head, states)| format!("{} ({states} states)", place_of_loop(program, head)))
-            .collect();
+        let going_round = going_round.show(program, |place| place.to_string());
+        if !going_round.is_empty() {
+            lines.push(format!("  it went round in these loops and did not see their end: {}", going_round.join(", ")));
+            continue;
+        }
+        let busiest = turn.into_iter().flat_map(|turn| &turn.busiest).map(|&(head, states)| {
+            let place = place_of_loop(program, head).map_or(head.to_string(), |place| place.to_string());
+            format!("{place} ({states} states)")
+        });
+        let loops: Vec<String> = busiest.collect();
         if !loops.is_empty() {
             lines.push(format!("  it explored these loops most: {}", loops.join(", ")));
         }
     }
     lines.extend(advice(reason).iter().map(|text| format!("Try: {text}")));
     lines
-}
-
-/// Where a loop begins.
-fn place_of_loop(program: &Program, head: NodeId) -> String {
-    let statement = program.loop_statements.iter().find(|statement| statement.head == head);
-    let leaving = || program.node(head).leaving.first().map(|&edge| program.edge(edge).span);
-    match statement.map(|statement| statement.span).or_else(leaving) {
-        Some(span) => program.location(span).to_string(),
-        None => head.to_string(),
-    }
 }
 
 fn advice(reason: &Reason) -> Vec<&'static str> {

@@ -18,6 +18,7 @@ pub mod plan;
 pub mod portfolio;
 pub mod preprocess;
 pub mod presets;
+pub mod progress;
 pub mod registry;
 pub mod results;
 pub mod validate;

@@ -14,13 +14,14 @@ use std::time::{Duration, Instant};
 
 use cfa::Program;
 use cfa::ids::NodeId;
-use cpa_core::{Arg, ArgId, Budget, CancelToken, Cx, Invariants, Outcome, Progress, Reason, Stop, Verdict};
+use cpa_core::{Arg, ArgId, Budget, CancelToken, Cx, Invariants, Outcome, Reason, Stop, Verdict};
 use report::graph::Graph;
 
 use crate::args::DumpFormat;
 use crate::limits::{Limits, memory_used, shorter, thread_time};
 use crate::output;
 use crate::plan::{Plan, Stage};
+use crate::progress::{GoingRound, Reported};
 use crate::registry::analysis;
 
 /// Stack of a stage's thread; the system only gives memory for what is used.
@@ -75,6 +76,9 @@ pub struct Answer {
     pub stage: Option<String>,
     /// What each stage said last, in the order of the plan.
     pub turns: Vec<(String, Turn)>,
+    /// The stages that had a turn, in the same order, with the loops whose end they have not seen; also those that were lost
+    /// in a computation and said nothing.
+    pub started: Vec<(String, GoingRound)>,
     /// Whether some stage ended by a panic.
     pub panicked: bool,
     /// What the proof knows, if there is one and if that was asked for.
@@ -97,6 +101,8 @@ struct Runner {
     stage: Stage,
     orders: Sender<Order>,
     cancel: CancelToken,
+    /// What it tells in the meantime.
+    reported: Arc<Mutex<Reported>>,
     turns: u32,
     last: Option<Turn>,
 }
@@ -180,7 +186,9 @@ impl Job {
 
     fn spawn(&self, at: usize, stage: Stage, reports: Sender<(usize, Result<Turn, Failure>)>) -> Runner {
         let (orders, receiver) = mpsc::channel();
+        let reported = Arc::new(Mutex::new(Reported::default()));
         let worker = Worker {
+            reported: Arc::clone(&reported),
             stage: stage.clone(),
             program: Arc::clone(&self.program),
             targets: self.targets.clone(),
@@ -201,7 +209,7 @@ impl Job {
         };
         let spawned = thread::Builder::new().name(stage.name.clone()).stack_size(STACK).spawn(work);
         spawned.expect("the system has a thread for each stage");
-        Runner { stage, orders, cancel: CancelToken::new(), turns: 0, last: None }
+        Runner { stage, orders, cancel: CancelToken::new(), reported, turns: 0, last: None }
     }
 }
 
@@ -211,6 +219,7 @@ struct Worker {
     targets: BTreeSet<NodeId>,
     limits: Limits,
     status: Arc<Mutex<String>>,
+    reported: Arc<Mutex<Reported>>,
     wanted: Wanted,
 }
 
@@ -254,29 +263,13 @@ impl Worker {
 
     fn show_progress(&self, cx: &mut Cx) {
         let shown = Arc::clone(&self.status);
-        let name = self.stage.name.clone();
-        let (mut refinements, mut unrolled) = (0, 0);
+        let (name, program) = (self.stage.name.clone(), Arc::clone(&self.program));
+        let reported = Arc::clone(&self.reported);
         cx.on_progress(move |progress| {
-            let text = match progress {
-                Progress::Explored { nodes, waiting, .. } => {
-                    let done = match (refinements, unrolled) {
-                        (0, 0) => String::new(),
-                        (0, bound) => format!(", loops are unrolled {bound} times"),
-                        (number, _) => format!(", {number} refinements"),
-                    };
-                    format!("{name}: {nodes} abstract states, {waiting} waiting{done}")
-                }
-                Progress::Unrolled { bound } => {
-                    unrolled = *bound;
-                    format!("{name}: loops are unrolled {bound} times")
-                }
-                Progress::Refined { number, .. } => {
-                    refinements = *number;
-                    format!("{name}: {number} refinements")
-                }
-            };
+            let Ok(mut reported) = reported.lock() else { return };
+            reported.update(progress);
             if let Ok(mut status) = shown.lock() {
-                *status = text;
+                *status = format!("{name}: {}", reported.line(&program));
             }
         });
     }
@@ -476,8 +469,13 @@ impl Run<'_> {
         };
         let stage = answer.map(|at| self.runners[at].stage.name.clone());
         let invariants = answer.and_then(|at| self.runners[at].last.as_ref()?.invariants.clone());
+        let started = self.runners.iter().filter(|runner| runner.turns > 0).map(|runner| {
+            let reported = runner.reported.lock().map(|reported| reported.going_round.clone());
+            (runner.stage.name.clone(), reported.unwrap_or_default())
+        });
+        let started = started.collect();
         let turns = self.runners.into_iter().filter_map(|runner| Some((runner.stage.name, runner.last?))).collect();
-        Ok(Answer { outcome, stage, turns, panicked, invariants, log: self.log })
+        Ok(Answer { outcome, stage, turns, started, panicked, invariants, log: self.log })
     }
 
     /// Nobody found an answer. A construct that is not supported says most, then what the stages say.

@@ -17,8 +17,12 @@ fn folder(name: &str, program: &str) -> PathBuf {
 }
 
 fn verify(folder: &Path, arguments: &[&str]) -> String {
+    verify_within("20s", folder, arguments)
+}
+
+fn verify_within(time: &str, folder: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cpa-verify"));
-    command.args(["--timelimit", "20s", "--cores", "1"]).args(arguments).arg("p.c").current_dir(folder);
+    command.args(["--timelimit", time, "--cores", "1"]).args(arguments).arg("p.c").current_dir(folder);
     String::from_utf8(command.output().unwrap().stdout).unwrap()
 }
 
@@ -115,4 +119,44 @@ fn an_interrupt_ends_in_order() {
     assert!(start.elapsed() < Duration::from_secs(20));
     let written = files(&folder.join("out"));
     assert!(["Statistics.txt", "CPALog.txt", "Report.html"].iter().all(|name| written.contains(*name)), "{written:?}");
+}
+
+/// What is said about loops by a run that is out of time; `text` is the body of `main`, from line 3 on.
+fn loops_that_go_on(name: &str, text: &str, options: &[&str]) -> String {
+    let folder = folder(
+        &format!("loops-{name}"),
+        &format!(
+            "extern void reach_error(void); extern int __VERIFIER_nondet_int(void);\nint main(void) {{\n{text}}}\n"
+        ),
+    );
+    let said = verify_within("3s", &folder, &[&["--explain-unknown"], options].concat());
+    let about = said.lines().find_map(|line| line.split_once("went round in these loops and did not see their end: "));
+    about.unwrap_or_else(|| panic!("{said}")).1.to_string()
+}
+
+/// The number before the unit.
+fn count(text: &str, unit: &str) -> u64 {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let at = words.iter().position(|word| word.starts_with(unit)).unwrap_or_else(|| panic!("{text}"));
+    words[at - 1].trim_start_matches('(').parse().unwrap()
+}
+
+#[test]
+fn loops_without_end_are_named() {
+    let long = "  unsigned x = 0;\n  while (x < 4000000000U)\n    x = x + 1;\n  if (x == 5) reach_error();\n";
+    let explored = loops_that_go_on("value", long, &["--preset", "value-nocegar"]);
+    assert!(explored.starts_with("p.c:4:3 (") && count(&explored, "times") > 100, "{explored}");
+
+    let two = "  unsigned x = 1;\n  while (__VERIFIER_nondet_int()) {\n    unsigned y = 3;\n    while (__VERIFIER_nondet_int())\n      \
+               y = y * x + 2;\n    x = x * 7 + y;\n  }\n  \
+               if (x == 4) reach_error();\n";
+    let unrolled = loops_that_go_on("bmc", two, &["--preset", "bmc-incremental"]);
+    assert!(unrolled.contains("p.c:4:3 (") && unrolled.contains("p.c:6:5 ("), "{unrolled}");
+
+    // The inner loop ends each time, so it is not named.
+    let forever = "  unsigned long long x = 1;\n  for (;;) {\n    for (int i = 0; i < 3; i++)\n      x = x + 3;\n    \
+                   if (x == 0) reach_error();\n  }\n";
+    let executed = loops_that_go_on("execution", forever, &["--preset", "execution"]);
+    assert!(executed.starts_with("p.c:4:3 (") && count(&executed, "jumps") > 1_000_000, "{executed}");
+    assert!(!executed.contains("p.c:5"), "{executed}");
 }

@@ -6,6 +6,7 @@
 //! remembers which of its steps are left, so a resumed run repeats none; covered states are kept as leaves of the graph, so
 //! that they can be expanded when their covering breaks.
 
+use cfa::Program;
 use cfa::ids::NodeId;
 
 use crate::arg::{Arg, ArgId};
@@ -14,10 +15,13 @@ use crate::cpa::{Merge, PartitionKey};
 use crate::cx::{Cx, Progress, Stop};
 use crate::exploration::Exploration;
 use crate::refine::ForcedCovering;
+use crate::rounds::rounds;
 use crate::step::Step;
 
 /// How many iterations lie between two progress reports.
 const REPORT_INTERVAL: u64 = 1024;
+/// How often a path goes round in a loop that is worth reporting; a proof rarely needs as many rounds.
+const MANY_ROUNDS: u64 = 8;
 
 /// Why a run of the algorithm ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,13 +60,7 @@ pub fn run(
         };
         exploration.statistics.iterations += 1;
         exploration.statistics.sum_waiting += exploration.waiting() as u64;
-        if exploration.statistics.iterations.is_multiple_of(REPORT_INTERVAL) {
-            cx.report(&Progress::Explored {
-                iterations: exploration.statistics.iterations,
-                nodes: exploration.arg().len(),
-                waiting: exploration.waiting(),
-            });
-        }
+        report(cx, cpa.program(), exploration, id);
         match try_cover(cx, cpa, exploration, &mut fcover, id) {
             Ok(true) => continue,
             Ok(false) => {}
@@ -77,6 +75,24 @@ pub fn run(
     }
 }
 
+/// Reports progress once in a while; `id` is the node that is explored next.
+fn report(cx: &mut Cx, program: &Program, exploration: &mut Exploration, id: ArgId) {
+    let iterations = exploration.statistics.iterations;
+    if !iterations.is_multiple_of(REPORT_INTERVAL) || !cx.has_listener() {
+        return;
+    }
+    let (nodes, waiting) = (exploration.arg().len(), exploration.waiting());
+    cx.report(&Progress::Explored { iterations, nodes, waiting });
+    if iterations < exploration.looked {
+        return;
+    }
+    let mut loops = rounds(program, exploration.arg(), id);
+    loops.retain(|&(_, rounds)| rounds >= MANY_ROUNDS);
+    cx.report(&Progress::GoingRound { loops });
+    // A path may be as long as there are nodes. Waiting for as many iterations keeps the costs of looking linear.
+    exploration.looked = iterations + nodes as u64;
+}
+
 /// Takes the next waiting node that no other one covers, for algorithms that expand nodes in a way of their own. All its
 /// steps are to be explored or made to wait again.
 pub fn next(cx: &mut Cx, cpa: &mut Composite, exploration: &mut Exploration) -> Result<Option<ArgId>, Stop> {
@@ -84,6 +100,7 @@ pub fn next(cx: &mut Cx, cpa: &mut Composite, exploration: &mut Exploration) -> 
         cx.check()?;
         let Some(id) = exploration.pop() else { return Ok(None) };
         exploration.statistics.iterations += 1;
+        report(cx, cpa.program(), exploration, id);
         match try_cover(cx, cpa, exploration, &mut None, id) {
             Ok(true) => {}
             Ok(false) => return Ok(Some(id)),

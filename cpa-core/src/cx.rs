@@ -9,6 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use cfa::ids::NodeId;
+
 use crate::arg::ArgId;
 
 /// Why a computation ended before it had an answer.
@@ -105,6 +107,21 @@ pub enum Progress {
         /// The new bound.
         bound: u32,
     },
+    /// Loops go on, and nothing says yet that they end.
+    GoingRound {
+        /// Their heads, the outermost first, and how often the path that is explored now came back to each.
+        loops: Vec<(NodeId, u64)>,
+    },
+    /// The program is executed.
+    Executed {
+        /// Executions that have ended.
+        runs: u64,
+        /// Jumps backwards and calls of the present one, if it is long.
+        jumps: u64,
+        /// The heads of the loops that it is in, the outermost first, and how many of these jumps there were since it was
+        /// first seen there.
+        loops: Vec<(NodeId, u64)>,
+    },
 }
 
 /// A part of a budget.
@@ -182,6 +199,11 @@ impl Cx {
     /// The token that cancels this run.
     pub fn cancel_token(&self) -> &CancelToken {
         &self.cancel
+    }
+
+    /// Whether somebody listens to progress reports. What is not cheap to tell is told only then.
+    pub fn has_listener(&self) -> bool {
+        self.listener.is_some()
     }
 
     /// Reports progress to the listener, if there is one.

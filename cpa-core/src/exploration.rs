@@ -100,6 +100,8 @@ pub struct Exploration {
     waiting: usize,
     initial: Option<(State, Precision, NodeId)>,
     pub(crate) statistics: Statistics,
+    /// After so many iterations it is time to look again which loops go on.
+    pub(crate) looked: u64,
 }
 
 impl Exploration {
@@ -114,6 +116,7 @@ impl Exploration {
             waiting: 0,
             initial: None,
             statistics: Statistics::default(),
+            looked: 0,
         }
     }
 
@@ -522,6 +525,7 @@ impl Exploration {
             waiting: self.waiting,
             initial: self.initial.clone(),
             statistics: Statistics::default(),
+            looked: 0,
         }
     }
 

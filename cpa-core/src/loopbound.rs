@@ -79,6 +79,12 @@ impl LoopCounters {
         }
     }
 
+    /// The heads of the loops in which the bound `k` stops a path here, the outermost first; none if what stops it is
+    /// recursion.
+    pub fn loops_at_bound(&self, k: u32) -> impl Iterator<Item = NodeId> {
+        self.frame.loops.iter().filter(move |&&(_, count)| count >= k).map(|&(head, _)| head)
+    }
+
     /// The number of loop heads visited so far.
     pub fn visits(&self) -> u32 {
         self.visits

@@ -19,6 +19,7 @@ use cfa::ids::{NodeId, VarId};
 use cfa::{EdgeId, Program};
 use cpa_core::{Assurance, Cx, Outcome, Reason, Stop, Verdict};
 
+use crate::looks::report_runs;
 use crate::playback::counterexample;
 use boxes::InputBox;
 use run::{Asked, Beginning, Found, Runner};
@@ -63,7 +64,7 @@ impl Subdivision {
         Outcome::conclude(verdict, Assurance::full(), self.program.assumptions.clone())
     }
 
-    fn explore(&mut self, cx: &Cx) -> Result<Verdict, Stop> {
+    fn explore(&mut self, cx: &mut Cx) -> Result<Verdict, Stop> {
         let program = Arc::clone(&self.program);
         let (targets, relevant) = (&self.targets, &self.relevant);
         let runner = Runner { program: &program, targets, relevant, locals: &self.locals };
@@ -73,6 +74,7 @@ impl Subdivision {
             cx.check()?;
             let (part, from_back) = (first.clone(), self.open.len() >= MANY);
             self.runs += 1;
+            report_runs(cx, self.runs);
             let divided = match runner.run(beginning, &part) {
                 Found::Nothing => None,
                 Found::Unsupported(edge) => return Ok(gave_up(&format!("edge {edge} cannot be run with ranges"))),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use algo_cegar::replay;
 use cfa::{EdgeId, IntTy, NodeId, Op, Program, VarId};
-use cpa_core::{Assurance, Cx, Outcome, Reason, Stop, Verdict};
+use cpa_core::{Assurance, Cx, Outcome, Progress, Reason, Stop, Verdict};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
@@ -18,6 +18,8 @@ use crate::playback::counterexample;
 
 /// Steps between two looks at the budget.
 const SLICE: u32 = 1 << 12;
+/// States between two progress reports.
+const REPORT_STATES: usize = 1024;
 /// The inputs of a way are looked for in so many threads.
 const MAX_THREADS: u32 = 20_000;
 /// About how many bytes a state takes beside its own.
@@ -165,9 +167,13 @@ impl States {
         self.waiting.entry(start.node).or_default().push_back(0);
     }
 
-    fn search(&mut self, cx: &Cx) -> Result<Verdict, Stop> {
+    fn search(&mut self, cx: &mut Cx) -> Result<Verdict, Stop> {
         loop {
             while let Some(at) = self.next() {
+                if self.expanded.is_multiple_of(REPORT_STATES) {
+                    let (iterations, nodes) = (self.expanded as u64, self.seen.len());
+                    cx.report(&Progress::Explored { iterations, nodes, waiting: nodes.saturating_sub(self.expanded) });
+                }
                 if self.bytes > self.options.max_bytes {
                     self.postpone(at);
                     return Err(Stop::GaveUp(format!("there are more than {} states", self.seen.len())));

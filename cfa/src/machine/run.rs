@@ -143,6 +143,19 @@ impl Machine {
         self.calls.iter().map(|&back| self.code.places[back as usize - 1]).collect()
     }
 
+    /// The heads of the loops that the run is in, the outermost first; of at most `most` calls, the innermost ones.
+    pub fn active_loops(&self, program: &crate::Program, most: usize) -> Vec<NodeId> {
+        let calls = &self.calls[self.calls.len().saturating_sub(most)..];
+        let places = calls.iter().map(|&back| back as usize - 1).chain([self.pc]);
+        let mut heads = Vec::new();
+        for place in places {
+            let around = program.loops.around(program.edge(self.place(place)).src).map(|around| around.head);
+            let inner: Vec<NodeId> = around.filter(|head| !heads.contains(head)).collect();
+            heads.extend(inner.into_iter().rev());
+        }
+        heads
+    }
+
     /// What an access to memory would read now; none if it would fail or read bytes without a value.
     pub fn peek(&self, addr: u64, ty: IntTy) -> Option<i128> {
         let kind = Kind::of(ty);
