@@ -88,10 +88,15 @@ pub(crate) fn submit(args: &SubmitArgs) -> Result<(), Error> {
         let output = Command::new("sbatch").arg(&path).output();
         let bad = |message: String| Error::Tool { tool: "sbatch".into(), message };
         let output = output.map_err(|e| bad(e.to_string()))?;
-        if !output.status.success() {
-            return Err(bad(String::from_utf8_lossy(&output.stderr).trim().to_string()));
+        let (said, complaint) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        if !output.status.success() && said.trim().is_empty() {
+            return Err(bad(complaint.trim().to_string()));
         }
-        note(String::from_utf8_lossy(&output.stdout).trim());
+        note(said.trim());
+        // It was submitted, so this is about how it ended, for which --sbatch=--wait waits.
+        if !output.status.success() {
+            return Err(Error::Usage(format!("some part failed ({}); see {}", output.status, args.folder.display())));
+        }
     }
     let folder = args.folder.display();
     note(&format!("afterwards: cpa-bench merge {folder}/part-*.jsonl --output {folder}/all.jsonl"));

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Experiments: several tools, configurations and values of parameters from one file.
 
-use std::{fs, os::unix::fs::PermissionsExt};
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use expect_test::expect;
 
@@ -171,18 +176,66 @@ fn an_array_job() {
     assert_eq!(lines, [4, 3, 3]);
 }
 
-/// The same with a real SLURM, if there is one.
+/// A real SLURM with this machine as its only node; ended in the end.
+struct Slurm {
+    folder: PathBuf,
+    configuration: String,
+}
+
+impl Slurm {
+    /// None if it cannot be started here, which is said.
+    fn start() -> Option<Slurm> {
+        // Names of sockets must be short.
+        let folder = std::env::temp_dir().join(format!("cpa-bench-slurm.{}", std::process::id()));
+        let output = Slurm::script("start", &folder).output().unwrap();
+        if !output.status.success() {
+            eprintln!("SKIPPED: {}", stderr(&output));
+            let _ = fs::remove_dir_all(&folder);
+            return None;
+        }
+        Some(Slurm { folder, configuration: stdout(&output).trim().to_string() })
+    }
+
+    fn script(what: &str, folder: &Path) -> Command {
+        let mut command = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/slurm"));
+        command.arg(what).arg(folder);
+        command
+    }
+}
+
+impl Drop for Slurm {
+    fn drop(&mut self) {
+        let _ = Slurm::script("stop", &self.folder).status();
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// The same with a real SLURM, if its programs are installed.
 #[test]
 fn an_array_job_of_slurm() {
-    let is_there = std::process::Command::new("sinfo").arg("--noheader").output();
-    if !is_there.is_ok_and(|output| output.status.success() && !output.stdout.is_empty()) {
-        eprintln!("SKIPPED: no SLURM is running here");
-        return;
-    }
+    let Some(slurm) = Slurm::start() else { return };
     let bench = bench("an_array_job_of_slurm");
-    let arguments = ["submit", "--engine", "slurm", "--parts", "2", "--sbatch=--wait", "--"];
-    let output = bench.command(&[&arguments[..], &ARGUMENTS[1..]].concat()).output().unwrap();
-    assert!(bench.folder.join("parts/part-2.jsonl").is_file(), "{}", stderr(&output));
+    // SLURM says how the parts ended, and a wrong verdict would be an error.
+    fs::write(bench.folder.join("all.set"), "a/t1.yml\na/t2.yml\n").unwrap();
+    let options = ["submit", "--engine", "slurm", "--parts", "3", "--sbatch=--partition=long", "--sbatch=--wait", "--"];
+    let submit = || {
+        let mut command = bench.command(&[&options[..], &ARGUMENTS[1..]].concat());
+        let output = command.env("SLURM_CONF", &slurm.configuration).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert!(stderr(&output).contains("Submitted batch job"), "{}", stderr(&output));
+    };
+    let parts = ["parts/part-1.jsonl", "parts/part-2.jsonl", "parts/part-3.jsonl"];
+    let lines = || parts.map(|part| fs::read_to_string(bench.folder.join(part)).unwrap().lines().count());
+    submit();
+    assert_eq!(lines(), [3, 2, 2]);
+    // A part that was cut off goes on, and the others have nothing to do.
+    let second = fs::read_to_string(bench.folder.join(parts[1])).unwrap();
+    fs::write(bench.folder.join(parts[1]), second.lines().next().unwrap().to_string() + "\n").unwrap();
+    submit();
+    assert_eq!(lines(), [3, 2, 2]);
+    let output = bench.command(&[&["merge"], &parts[..], &["--output", "all.jsonl"]].concat()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(fs::read_to_string(bench.folder.join("all.jsonl")).unwrap().lines().count(), 7);
 }
 
 #[test]
