@@ -398,7 +398,7 @@ fn selected(task: &Task, texts: &[String]) -> bool {
 }
 
 /// At most `most` of the values, evenly spread, the first and the last among them.
-fn spread<T>(values: Vec<T>, most: Option<usize>) -> Vec<T> {
+pub(crate) fn spread<T>(values: Vec<T>, most: Option<usize>) -> Vec<T> {
     let (all, most) = (values.len(), most.unwrap_or(usize::MAX).max(1));
     if all <= most {
         return values;

@@ -125,7 +125,7 @@ fn shard(text: &str) -> Result<Shard, String> {
 }
 
 /// The text, if it can be read.
-fn checked<T>(
+pub(crate) fn checked<T>(
     parse: fn(&str) -> Result<T, String>,
 ) -> impl Fn(&str) -> Result<String, String> + Clone + Send + Sync + 'static
 where

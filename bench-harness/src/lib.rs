@@ -22,6 +22,7 @@ pub mod html;
 mod launch;
 pub mod limits;
 pub mod matrix;
+mod pace;
 mod paths;
 pub mod plot;
 pub mod progress;

@@ -3,9 +3,11 @@
 //! and says which claims hold.
 
 use std::{
+    collections::BTreeSet,
     fmt::Write,
     fs,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use clap::Args;
@@ -14,15 +16,17 @@ use crate::{
     args::{note, print},
     claims::Outcome,
     error::Error,
-    experiment::{Experiment, PlotKind, PlotWish},
+    experiment::{Experiment, PlotKind, PlotWish, Work},
     grid::{Format, Grid},
     html,
-    launch::Common,
+    launch::{Common, checked},
     matrix::{Matrix, Metric, Source},
+    pace::Pace,
     plot::{self, Wish},
     report::write,
+    run::remaining,
     table::{self, Rows, Style},
-    units::show_rough,
+    units::{parse_duration, show_rough},
 };
 
 /// Run experiments of the publications and compare the results with what was published.
@@ -45,11 +49,28 @@ pub(crate) struct ReproduceArgs {
     /// Only look at the results that are there
     #[arg(long)]
     no_run: bool,
+    /// Leave out tasks of experiments for which there is no time any more [default: 43min with --quick, else no limit]
+    #[arg(long, value_name = "TIME", value_parser = checked(parse_duration))]
+    within: Option<String>,
     /// The verifier, or NAME=PROGRAM for another tool
     #[arg(long, value_name = "PROGRAM")]
     tool: Vec<String>,
     #[command(flatten)]
     common: Common,
+}
+
+/// How long everything may take with `--quick`, so that it is done in less than 45 minutes.
+const QUICK: Duration = Duration::from_mins(43);
+
+/// An experiment with what is to be done for it.
+struct Planned {
+    name: String,
+    experiment: Experiment,
+    work: Work,
+    /// Whether the runs are done now.
+    run: bool,
+    /// How long the runs that are not done already may take at most, one after the other.
+    most: Duration,
 }
 
 /// A claim with what came out, and in which experiment.
@@ -67,6 +88,9 @@ pub(crate) fn reproduce(mut args: ReproduceArgs) -> Result<u8, Error> {
         None => find_folder()?,
     };
     let all = names(&folder)?;
+    if all.is_empty() {
+        return Err(Error::Usage(format!("no experiments (.toml) in {}", folder.display())));
+    }
     if args.list {
         let titles = all.iter().map(|name| {
             let experiment = Experiment::read(&folder.join(format!("{name}.toml")))?;
@@ -80,22 +104,70 @@ pub(crate) fn reproduce(mut args: ReproduceArgs) -> Result<u8, Error> {
     let chosen = if args.names.is_empty() { all } else { args.names.clone() };
     // What is there already is not run again.
     args.common.resume = !args.common.overwrite;
+    let within = match &args.within {
+        Some(text) => Some(parse_duration(text).map_err(Error::Usage)?),
+        None => Some(QUICK).filter(|_| args.common.quick),
+    };
+    let mut pace = Pace::new(within, args.common.jobs.into());
+    let mut planned = Vec::new();
+    // Several experiments may look at the same results.
+    let mut bases = BTreeSet::new();
+    for name in chosen {
+        let experiment = Experiment::read(&folder.join(format!("{name}.toml")))?;
+        let first = bases.insert(experiment.results_name.clone());
+        planned.push(plan(experiment, name, &args, first)?);
+    }
+    let mut left: Duration = planned.iter().map(|one| one.most).sum();
+    if !args.no_run {
+        let runs: usize = planned.iter().filter(|one| !one.most.is_zero()).map(|one| one.work.jobs.len()).sum();
+        let most = show_rough(pace.together(left));
+        note(&format!("{} experiments with {runs} runs, at most {most}", planned.len()));
+    }
     let mut code = 0;
     let mut checked = Vec::new();
-    for name in &chosen {
-        let experiment = Experiment::read(&folder.join(format!("{name}.toml")))?;
-        let (report, worst) = one(&experiment, name, &mut args, &mut checked)?;
+    for mut one in planned {
+        // What is done already takes no time.
+        let omitted = if one.most.is_zero() { None } else { pace.fit(&mut one.work, left) };
+        let most = one.most;
+        left = left.saturating_sub(most);
+        let (report, worst) = run_one(one, omitted, &mut args, &mut checked)?;
+        pace.done(most);
         print(&report)?;
         code = code.max(worst);
         if code == 130 {
             break;
         }
-        // A base that was begun anew for one is not begun anew for the next.
-        args.common.resume = true;
-        args.common.overwrite = false;
     }
     print(&overview(&mut checked))?;
     Ok(code)
+}
+
+/// What is to be done for an experiment; nothing if it looks at results that another one makes.
+fn plan(experiment: Experiment, name: String, args: &ReproduceArgs, first: bool) -> Result<Planned, Error> {
+    let mut work = experiment.work(&args.common.wishes(&args.tool)?)?;
+    let run = first && !args.no_run;
+    if !run {
+        work.jobs.clear();
+    }
+    let results = args.results(&experiment);
+    let earlier = match args.common.resume && results.exists() {
+        true => Source::read(&results)?.records,
+        false => Vec::new(),
+    };
+    let most = Pace::most(remaining(work.jobs.clone(), &earlier, &results)?.iter());
+    Ok(Planned { name, experiment, work, run, most })
+}
+
+impl ReproduceArgs {
+    /// The ending of the names of files.
+    fn ending(&self) -> &'static str {
+        if self.common.quick { ".quick" } else { "" }
+    }
+
+    /// Where the results of an experiment are.
+    fn results(&self, experiment: &Experiment) -> PathBuf {
+        self.folder.join(format!("{}{}.jsonl", experiment.results_name, self.ending()))
+    }
 }
 
 /// The folder `experiments` with experiments in it.
@@ -118,15 +190,15 @@ fn names(folder: &Path) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
-/// Runs one experiment and returns its report.
-fn one(
-    experiment: &Experiment,
-    name: &str,
+/// Runs one experiment and returns its report; `omitted` says on how many tasks of how many, if not on all.
+fn run_one(
+    planned: Planned,
+    omitted: Option<(usize, usize)>,
     args: &mut ReproduceArgs,
     checked: &mut Vec<Checked>,
 ) -> Result<(String, u8), Error> {
-    let quick = if args.common.quick { ".quick" } else { "" };
-    let results = args.folder.join(format!("{}{quick}.jsonl", experiment.results_name));
+    let Planned { name, experiment, mut work, run, .. } = planned;
+    let (quick, results) = (args.ending(), args.results(&experiment));
     args.common.output = Some(results.clone());
     args.common.log_dir = Some(args.folder.join("logs").join(format!("{}{quick}", experiment.results_name)));
     let mut text = format!("# {name}: {}\n\n", experiment.title);
@@ -137,17 +209,21 @@ fn one(
         let _ = writeln!(text, "{}\n", experiment.notes.trim());
     }
     note(&format!("{name}: {}", experiment.title));
-    let mut work = experiment.work(&args.common.wishes(&args.tool)?)?;
+    if let Some((kept, all)) = omitted {
+        let _ = writeln!(text, "There was time for {kept} of {all} tasks.\n");
+        note(&format!("{name}: there is time for {kept} of {all} tasks"));
+    }
     let unavailable = std::mem::take(&mut work.unavailable);
     for (column, reason) in &unavailable {
         let _ = writeln!(text, "not measured: {column}: {reason}");
     }
-    if !args.no_run && !work.jobs.is_empty() {
-        let most = show_rough(work.jobs.iter().map(|job| job.configuration.limits.cpu).sum());
-        note(&format!("{name}: {} runs, at most {most} of CPU time together", work.jobs.len()));
-    }
     let columns = work.columns.clone();
-    let code = if args.no_run { 0 } else { args.common.run(work, &results)?.1 };
+    let code = if run {
+        note(&format!("{name}: {} runs", work.jobs.len()));
+        args.common.run(work, &results)?.1
+    } else {
+        0
+    };
     let sources = if results.exists() { vec![Source::read(&results)?] } else { Vec::new() };
     let mut matrix = Matrix::new(&sources);
     let present: Vec<String> = columns.into_iter().filter(|column| matrix.column(column).is_some()).collect();
@@ -179,7 +255,7 @@ fn one(
     for claim in &experiment.claims {
         let outcome = claim.check(&matrix, &unavailable);
         let _ = writeln!(text, "- {}: {}\n  {}", claim.id, claim.says, outcome.show());
-        checked.push(Checked { id: claim.id.clone(), says: claim.says.clone(), experiment: name.into(), outcome });
+        checked.push(Checked { id: claim.id.clone(), says: claim.says.clone(), experiment: name.clone(), outcome });
     }
     text.push('\n');
     write(&args.folder.join(format!("{name}{quick}.md")), &text)?;

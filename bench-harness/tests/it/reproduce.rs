@@ -166,4 +166,45 @@ fn ours_beside_the_published_numbers() {
     assert!(stdout(&quick).contains("1 hold, 0 do not hold, 2 were not measured"), "{}", stdout(&quick));
     let unknown = bench.command(&["reproduce", "exmple"]).output().unwrap();
     assert_eq!(stderr(&unknown), "cpa-bench: no experiment 'exmple'; there are example\n");
+    let nothing = bench.command(&["reproduce", "--experiments", "a"]).output().unwrap();
+    assert_eq!(stderr(&nothing), "cpa-bench: no experiments (.toml) in a\n");
+}
+
+#[test]
+fn what_there_is_no_time_for_is_left_out() {
+    let bench = Bench::new("reproduce_within");
+    for number in 1..=4 {
+        bench.task(&format!("a/{number}"), true, SAFE);
+    }
+    let folder = bench.folder.join("experiments");
+    fs::create_dir_all(&folder).unwrap();
+    let text =
+        "title = 'T'\ntasks = ['../all.set']\nlimits = { time = '100s', memory = '1GB' }\nrun = [{ name = 'ours' }]\n";
+    let claim = "claim = [{ id = 'C1', says = 'all', check = [{ kind = 'solves-all', column = 'ours' }] }]\n";
+    fs::write(folder.join("one.toml"), text).unwrap();
+    fs::write(folder.join("two.toml"), text).unwrap();
+    // It looks at results of the first one, which are not made a second time.
+    fs::write(folder.join("one-figure.toml"), format!("title = 'F'\nresults = 'one'\n{claim}")).unwrap();
+    let run = |within: &str| {
+        let arguments = ["reproduce", "--tool", "./fake-verifier", "--within", within, "--overwrite"];
+        let output = bench.command(&arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let lines = |name: &str| {
+            let path = bench.folder.join("reproduction").join(name);
+            fs::read_to_string(path).map_or(0, |text| text.lines().count())
+        };
+        (stderr(&output), stdout(&output), lines("one.jsonl"), lines("two.jsonl"))
+    };
+    let (said, text, one, two) = run("1h");
+    assert!(said.contains("3 experiments with 8 runs, at most 13 min"), "{said}");
+    assert!(!text.contains("There was time"), "{text}");
+    assert_eq!((one, two), (4, 4));
+    // Eight runs of 100.3 s do not fit into 450 s; two of four do. Then there is time for all of the second one.
+    let (said, text, one, two) = run("450s");
+    assert!(said.contains("one: there is time for 2 of 4 tasks"), "{said}");
+    assert!(text.contains("There was time for 2 of 4 tasks."), "{text}");
+    assert_eq!((one, two), (2, 4));
+    let (_, text, one, two) = run("50ms");
+    assert!(text.contains("There was time for 0 of 4 tasks.") && text.contains("not measured"), "{text}");
+    assert_eq!((one, two), (0, 0));
 }
