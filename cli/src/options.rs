@@ -365,10 +365,11 @@ options! {
     /// are too coarse.
     "loopabs.enabled" loop_abstraction: bool = false;
     /// The strategies of loop abstraction that may be used, separated by commas: h (havoc), n (naive), c (constant
-    /// extrapolation), o (output abstraction).
-    "loopabs.strategies" loop_strategies: String = "h,n,c,o".to_string();
+    /// extrapolation), o (output abstraction), p (phase extrapolation), i (invariants of k-induction,
+    /// when the others did not suffice).
+    "loopabs.strategies" loop_strategies: String = "h,n,c,o,p,i".to_string();
     /// Which strategies are more precise than others; the most abstract ones are tried first.
-    "loopabs.order" loop_order: String = "b<o<c<n<h".to_string();
+    "loopabs.order" loop_order: String = "b<p<i<o<c<n<h".to_string();
     /// Execution: whether a program that asks for inputs is run with chosen ones. Otherwise only programs without inputs
     /// are decided.
     "execution.random.enabled" execution_random: bool = true;

@@ -23,7 +23,7 @@ use crate::driver;
 use crate::limits::Limits;
 use crate::options::Config;
 use crate::presets;
-use crate::registry::{Analysis, LoopAbstraction};
+use crate::registry::{Analysis, LoopAbstraction, loop_invariants};
 use crate::verify::{self, Input, Reply, Source};
 
 /// Stack of the working thread; the system only gives memory for what is used.
@@ -31,9 +31,10 @@ const STACK: usize = 1 << 30;
 
 /// Writes C programs in which loops are replaced by abstractions, so that verifiers that cannot handle the loops can.
 ///
-/// Prints for each loop which strategies apply, and why the others do not: h (havoc), n (naive), o (output abstraction) do
-/// whatever the loop may do and more, c (constant extrapolation) does what the loop does. If an emitted program is safe,
-/// so is the original. Exit codes: 0, 1 for wrong arguments or input, 2 if a check failed.
+/// Prints for each loop which strategies apply, and why the others do not: h (havoc), n (naive), o (output abstraction) and
+/// i (invariants, found by k-induction if --strategies names it or a proof needs it) do whatever the loop may do and more,
+/// c (constant extrapolation) and p (phase extrapolation) do what the loop does. If an emitted program is safe, so is the
+/// original. Exit codes: 0, 1 for wrong arguments or input, 2 if a check failed.
 #[derive(Clone, Parser, Debug)]
 #[command(name = "cpa-loopabs", version, max_term_width = 100)]
 pub struct LoopArgs {
@@ -185,7 +186,16 @@ impl<'a> Job<'a> {
         };
         let program = cfa::load(&sources, &options).map_err(|error| format!("Parsing failed: {error}"))?;
         let targets = program.targets(&property);
-        let loops = Loops::new(&program, &targets);
+        let mut loops = Loops::new(&program, &targets);
+        if names_invariants(args) {
+            let limits = Limits::new(config.time_cpu, config.time_wall, None);
+            let mut cx = Cx::new(Box::new(limits), CancelToken::new());
+            let known = loop_invariants(&mut cx, &Arc::new(program.clone()), &targets, &config)?;
+            if known.is_empty() {
+                say("There are no invariants: k-induction has no proof, or needs none.")?;
+            }
+            loops = Loops::with_invariants(&program, &targets, &known);
+        }
         Ok(Self { args, input, config, program, targets, originals, loops })
     }
 
@@ -265,10 +275,10 @@ impl<'a> Job<'a> {
         if self.args.programs.len() != 1 {
             return Err("--emit-program: the program must be one file".to_string());
         }
-        let chosen = match &self.args.strategies {
-            Some(_) => self.first_applicable(),
+        let (chosen, loops) = match &self.args.strategies {
+            Some(_) => (self.first_applicable(), self.loops.clone()),
             None => match self.proving()? {
-                Some(chosen) => chosen,
+                Some(found) => found,
                 None => {
                     say(
                         "No program is written: no strategies were found that lead to a proof; --strategies asks for some",
@@ -280,7 +290,7 @@ impl<'a> Job<'a> {
         let strategy = |site: usize| {
             if reports.iter().any(|report| report.site == site) { chosen[site] } else { Strategy::Base }
         };
-        let rendered = self.loops.render(&self.program, 0, strategy);
+        let rendered = loops.render(&self.program, 0, strategy);
         let text = match self.edits_of_original(0, &rendered.edits) {
             Some(edits) => loopabs::applied(&self.originals[0], &edits),
             None => rendered.text.clone(),
@@ -307,15 +317,15 @@ impl<'a> Job<'a> {
         (0..self.program.loop_sites.sites.len()).map(first).collect()
     }
 
-    /// The strategies of a program that was proved.
-    fn proving(&self) -> Result<Option<Vec<Strategy>>, String> {
+    /// The strategies of a program that was proved, with what they make of the loops.
+    fn proving(&self) -> Result<Option<(Vec<Strategy>, Loops)>, String> {
         let limits = Limits::new(self.config.time_cpu, self.config.time_wall, None);
         let mut cx = Cx::new(Box::new(limits), CancelToken::new());
         let program = Arc::new(self.program.clone());
         let mut analysis = LoopAbstraction::fixed_only(program, self.targets.clone(), &self.config)?;
         let outcome = analysis.run(&mut cx);
         Ok(match outcome.verdict() {
-            Verdict::True => analysis.proof().map(<[Strategy]>::to_vec),
+            Verdict::True => analysis.proof().map(|chosen| (chosen.to_vec(), analysis.loops().clone())),
             Verdict::False(_) | Verdict::Unknown(_) => None,
         })
     }
@@ -352,6 +362,12 @@ impl<'a> Job<'a> {
         }
         Ok(true)
     }
+}
+
+/// Whether --strategies names abstraction by invariants.
+fn names_invariants(args: &LoopArgs) -> bool {
+    let names = args.strategies.iter().flat_map(|names| names.split(','));
+    names.filter_map(|name| Strategy::parse(name.trim())).any(|strategy| strategy == Strategy::Invariant)
 }
 
 fn is_named(report: &Report, name: &str) -> bool {

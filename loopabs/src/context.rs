@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cfa::{EdgeId, LoopSite, NodeId, Op, Program, SiteKind};
+use cfa::{EdgeId, LoopSite, NodeId, Op, Program, SiteKind, VarId, VisibleStorage};
 
 use crate::effects::{Effects, Finder, written};
 use crate::names::{self, Modified, mentions};
@@ -15,9 +15,12 @@ use crate::updates::Updates;
 pub(crate) struct Site<'p> {
     pub(crate) program: &'p Program,
     pub(crate) loop_site: &'p LoopSite,
+    pub(crate) targets: &'p BTreeSet<NodeId>,
     pub(crate) effects: Effects,
     pub(crate) modified: Result<Modified, String>,
     pub(crate) updates: Updates,
+    /// What somebody knows to hold at its head, as an expression of C.
+    pub(crate) invariant: Option<&'p str>,
     /// Whether it contains other loops.
     pub(crate) nested: bool,
 }
@@ -25,12 +28,18 @@ pub(crate) struct Site<'p> {
 impl Site<'_> {
     /// Fails if no other code can stand in place of the loop.
     pub(crate) fn replaceable(&self) -> Result<(), String> {
+        self.copyable()?;
+        if let Some(construct) = &self.effects.unsupported {
+            return Err(format!("the loop contains what is not supported: {construct}"));
+        }
+        self.modified.as_ref().map(|_| ()).map_err(Clone::clone)
+    }
+
+    /// Fails if a copy of the loop cannot stand beside it.
+    pub(crate) fn copyable(&self) -> Result<(), String> {
         let syntax = self.loop_site.syntax;
         if self.loop_site.head.is_none() {
             return Err("control flow does not reach the loop".to_owned());
-        }
-        if let Some(construct) = &self.effects.unsupported {
-            return Err(format!("the loop contains what is not supported: {construct}"));
         }
         if syntax.labels {
             return Err("the loop contains labels, somebody may jump into it".to_owned());
@@ -38,7 +47,7 @@ impl Site<'_> {
         if syntax.header_statements {
             return Err("there are statements within its condition".to_owned());
         }
-        self.modified.as_ref().map(|_| ()).map_err(Clone::clone)
+        Ok(())
     }
 
     /// Fails if the text of the body means something else elsewhere.
@@ -66,6 +75,17 @@ impl Site<'_> {
         Ok(())
     }
 
+    /// Whether the property is violated at a location.
+    pub(crate) fn is_target(&self, node: NodeId) -> bool {
+        self.targets.contains(&node)
+    }
+
+    /// Whether a name at the loop means the variable, or something that it is a part of.
+    pub(crate) fn is_visible(&self, var: VarId) -> bool {
+        let within = |storage: &VisibleStorage| matches!(storage, VisibleStorage::Vars(vars) if vars.contains(&var));
+        names::visible(self.program, self.loop_site, within).is_some()
+    }
+
     /// A name that the file does not use.
     pub(crate) fn fresh(&self, name: &str) -> String {
         let text = &self.program.sources[self.loop_site.span.file as usize].text;
@@ -84,19 +104,37 @@ pub struct Loops {
     summaries: Vec<BTreeMap<Strategy, Result<Summary, String>>>,
     effects: Vec<Effects>,
     declares: Vec<BTreeSet<Helper>>,
+    /// Whether somebody supplied invariants.
+    invariants: bool,
 }
 
 impl Loops {
     /// Applies all strategies to all loops. The program must have been read with [`cfa::Options::loop_sites`].
     pub fn new(program: &Program, targets: &BTreeSet<NodeId>) -> Self {
+        Self::with_invariants(program, targets, &BTreeMap::new())
+    }
+
+    /// The same with invariants of loops, by their position in [`cfa::LoopSites::sites`]: expressions of C without effects,
+    /// in terms of the names at their heads, that are not 0 whenever an execution of the program is at the head.
+    pub fn with_invariants(
+        program: &Program,
+        targets: &BTreeSet<NodeId>,
+        invariants: &BTreeMap<usize, String>,
+    ) -> Self {
         let mut finder = Finder::new(program, targets);
-        let mut loops = Self { summaries: Vec::new(), effects: Vec::new(), declares: Vec::new() };
+        let mut loops = Self {
+            summaries: Vec::new(),
+            effects: Vec::new(),
+            declares: Vec::new(),
+            invariants: !invariants.is_empty(),
+        };
         for (at, loop_site) in program.loop_sites.sites.iter().enumerate() {
             let effects = finder.of(loop_site);
             let modified = names::modified(program, loop_site, &effects, &mut finder);
             let updates = Updates::of(program, loop_site, &effects);
             let nested = program.loop_sites.sites.iter().any(|other| other.parent == Some(at));
-            let site = Site { program, loop_site, effects, modified, updates, nested };
+            let invariant = invariants.get(&at).map(String::as_str);
+            let site = Site { program, loop_site, targets, effects, modified, updates, invariant, nested };
             let mut found = BTreeMap::new();
             let mut declares = BTreeSet::new();
             for strategy in Strategy::ALL {
@@ -145,13 +183,18 @@ impl Loops {
         self.declares[site].contains(&helper)
     }
 
-    /// What the user gets to know about each loop.
+    /// What the user gets to know about each loop. Invariants are mentioned only if there are any.
     pub fn reports(&self, program: &Program) -> Vec<Report> {
         let report = |(site, loop_site): (usize, &LoopSite)| {
             let place = program.location(loop_site.span);
             let mut applicable = Vec::new();
             let mut refused = Vec::new();
-            for strategy in Strategy::ALL.into_iter().rev().filter(|strategy| *strategy != Strategy::Base) {
+            let listed = |strategy: &Strategy| match strategy {
+                Strategy::Base => false,
+                Strategy::Invariant => self.invariants,
+                Strategy::Phases | Strategy::Output | Strategy::Constant | Strategy::Naive | Strategy::Havoc => true,
+            };
+            for strategy in Strategy::ALL.into_iter().rev().filter(listed) {
                 match self.summary(site, strategy) {
                     Ok(summary) => applicable.push((strategy, summary.fidelity)),
                     Err(reason) => refused.push((strategy, reason.to_owned())),

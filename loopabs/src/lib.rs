@@ -8,15 +8,18 @@
 //! loop, is read again and becomes the strategy-augmented automaton (`augment`), which the analyses explore. So the two
 //! cannot differ. The strategy analysis (`cpa`) takes the choices, the refiner (`refiner`) takes them back.
 //!
-//! `effects` finds what a loop modifies, `names` says how C can name it, `updates` what an iteration adds to variables.
+//! `effects` finds what a loop modifies, `names` says how C can name it, `updates` what an iteration adds to variables,
+//! `closed` what many iterations make of them, `paths` which ways through the body there are.
 
 mod augment;
+mod closed;
 mod context;
 mod cpa;
 mod effects;
 mod names;
 mod order;
 mod patch;
+mod paths;
 mod refiner;
 mod render;
 mod strategy;

@@ -14,9 +14,9 @@ pub struct Order {
 }
 
 impl Default for Order {
-    /// b < o < c < n < h.
+    /// b < p < i < o < c < n < h.
     fn default() -> Self {
-        Self::parse("b<o<c<n<h").expect("a chain")
+        Self::parse("b<p<i<o<c<n<h").expect("a chain")
     }
 }
 

@@ -80,7 +80,7 @@ pub(crate) struct Growth {
 }
 
 /// The values of variables in terms of those at the beginning of the iteration; those that are missing are unchanged.
-type Env = BTreeMap<VarId, Option<Sum>>;
+pub(crate) type Env = BTreeMap<VarId, Option<Sum>>;
 
 /// What one complete iteration makes of the variables.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -143,6 +143,11 @@ impl Updates {
         Self { end: end.unwrap_or_default(), at }
     }
 
+    /// An iteration that ends with these values.
+    pub(crate) fn of_path(end: Env) -> Self {
+        Self { end, at: BTreeMap::new() }
+    }
+
     /// The value of a variable after one iteration.
     pub(crate) fn after(&self, program: &Program, var: VarId) -> Option<Sum> {
         value(program, &self.end, var)
@@ -169,7 +174,8 @@ impl Updates {
     }
 }
 
-fn value(program: &Program, env: &Env, var: VarId) -> Option<Sum> {
+/// The value of a variable.
+pub(crate) fn value(program: &Program, env: &Env, var: VarId) -> Option<Sum> {
     env.get(&var).cloned().unwrap_or_else(|| Some(Sum::var(var, program.var(var).ty.bits)))
 }
 
@@ -182,7 +188,8 @@ fn join(program: &Program, one: &Env, other: &Env) -> Env {
     result
 }
 
-fn linear(program: &Program, env: &Env, expr: ExprId) -> Option<Sum> {
+/// A linear form with the value of an expression; none if it is not linear.
+pub(crate) fn linear(program: &Program, env: &Env, expr: ExprId) -> Option<Sum> {
     let bits = program.exprs.ty(expr).bits;
     match program.exprs.get(expr).kind {
         ExprKind::Const(value) => Some(Sum::constant(value, bits)),
@@ -207,6 +214,16 @@ fn linear(program: &Program, env: &Env, expr: ExprId) -> Option<Sum> {
         ExprKind::Cast(a) => Some(linear(program, env, a)?.narrowed(bits)),
         _ => None,
     }
+}
+
+/// The inverse of an odd number modulo 2^bits, by Newton's iteration: each step doubles the number of right bits.
+pub(crate) fn inverse(odd: i128, bits: u32) -> i128 {
+    let mut guess = odd;
+    for _ in 0..6 {
+        let error = residue(2 - residue(odd.wrapping_mul(guess), bits), bits);
+        guess = residue(guess.wrapping_mul(error), bits);
+    }
+    guess
 }
 
 /// The unsigned type in which C computes modulo 2^bits without promotion to a signed type.

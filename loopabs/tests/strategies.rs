@@ -160,7 +160,7 @@ fn figure_2_constant_extrapolation() {
 #[test]
 fn figure_3_a_violation_inside() {
     let body = "int main(void) { int i = 0; while (i < 10) { if (i == 7) reach_error(); i++; } }";
-    let reasons = "n o; not applicable: h c (the property may be violated within the loop)";
+    let reasons = "n o p; not applicable: h c (the property may be violated within the loop)";
     assert_eq!(report(body, 0), reasons);
     let through_a_call = "void check(int i) { if (i == 7) reach_error(); }
         int main(void) { int i = 0; while (i < 10) { check(i); i++; } }";
@@ -172,18 +172,18 @@ fn ways_out_of_the_loop() {
     let with = |exit: &str| {
         report(&format!("int main(void) {{ int i = 0; while (i < 10) {{ if (i == 7) {exit} i++; }} L: i--; }}"), 0)
     };
-    assert_eq!(with("break;"), "h n o; not applicable: c (the loop can be left in several ways)");
+    assert_eq!(with("break;"), "h n o p; not applicable: c (the loop can be left in several ways)");
     assert_eq!(
         with("return 1;"),
-        "n o; not applicable: h (the loop contains return or goto), c (the loop can be left in several ways)"
+        "n o p; not applicable: h (the loop contains return or goto), c (the loop can be left in several ways)"
     );
     assert_eq!(with("goto L;"), with("return 1;"));
     assert_eq!(
         with("{ M: i = 3; }"),
-        "none; not applicable: h n c o (the loop contains labels, somebody may jump into it)"
+        "none; not applicable: h n c o p (the loop contains labels, somebody may jump into it)"
     );
     // A `break` of a `switch` leaves only that.
-    assert_eq!(with("switch (i) { case 7: break; }"), "h n c o");
+    assert_eq!(with("switch (i) { case 7: break; }"), "h n c o p");
     // After a `break` the condition may hold.
     let program =
         load(&format!("{HEADER}int main(void) {{ int i = 0; while (i < 10) {{ if (i == 7) break; i++; }} }}"));
@@ -193,29 +193,29 @@ fn ways_out_of_the_loop() {
 
 #[test]
 fn what_is_modified_needs_a_name() {
-    let none = |reason: &str| format!("none; not applicable: h n c o ({reason})");
-    assert_eq!(
-        report("void f(int *p) { while (*p) (*p)--; } int main(void) { int x = 3; f(&x); }", 0),
-        none("it may write to 'main::x', which has no name there")
+    let refused = |body: &str, reason: &str| {
+        let report = report(body, 0);
+        assert!(report.contains(&format!("h n c o ({reason})")), "{report}");
+    };
+    refused(
+        "void f(int *p) { while (*p) (*p)--; } int main(void) { int x = 3; f(&x); }",
+        "it may write to 'main::x', which has no name there",
     );
-    assert_eq!(
-        report("int next(void) { static int c; return ++c; } int main(void) { while (next() < 5) ; }", 0),
-        none("it modifies 'next::c', which has no name there")
+    refused(
+        "int next(void) { static int c; return ++c; } int main(void) { while (next() < 5) ; }",
+        "it modifies 'next::c', which has no name there",
     );
-    assert_eq!(
-        report("int main(void) { int a[3]; int *p = a; while (p < a + 3) p++; }", 0),
-        none("it modifies the pointer 'p', and C has no name for any pointer")
+    refused(
+        "int main(void) { int a[3]; int *p = a; while (p < a + 3) p++; }",
+        "it modifies the pointer 'p', and C has no name for any pointer",
     );
-    assert_eq!(
-        report("int g; void f(void) { g++; } int main(void) { int g = 0; while (g < 3) { f(); g++; } }", 0),
-        none("it modifies 'g', which has no name there")
+    refused(
+        "int g; void f(void) { g++; } int main(void) { int g = 0; while (g < 3) { f(); g++; } }",
+        "it modifies 'g', which has no name there",
     );
-    assert_eq!(
-        report(
-            "extern void *malloc(unsigned); int main(void) { int *p = malloc(40); for (int i = 0; i < 9; i++) p[i] = 1; }",
-            0
-        ),
-        none("it writes to memory that is not only that of variables")
+    refused(
+        "extern void *malloc(unsigned); int main(void) { int *p = malloc(40); for (int i = 0; i < 9; i++) p[i] = 1; }",
+        "it writes to memory that is not only that of variables",
     );
     // What lives within the loop needs none.
     assert!(
@@ -237,7 +237,7 @@ fn conditions_with_effects() {
     let reason = "the evaluation of its condition has effects";
     assert_eq!(
         report("int main(void) { int i = 0; while (i++ < 9) ; }", 0),
-        format!("h n; not applicable: c o ({reason})")
+        format!("h n p; not applicable: c o ({reason})")
     );
 }
 
@@ -255,7 +255,87 @@ fn fidelity() {
     let loops = loops(&program);
     let exact: BTreeSet<Strategy> = Strategy::ALL
         .into_iter()
-        .filter(|strategy| loops.summary(0, *strategy).unwrap().fidelity == Fidelity::Exact)
+        .filter(|strategy| loops.summary(0, *strategy).is_ok_and(|summary| summary.fidelity == Fidelity::Exact))
         .collect();
-    assert_eq!(exact, BTreeSet::from([Strategy::Base, Strategy::Constant]));
+    assert_eq!(exact, BTreeSet::from([Strategy::Base, Strategy::Phases, Strategy::Constant]));
+}
+
+#[test]
+fn an_invariant_is_assumed_before_and_after_the_last_iteration() {
+    let text = "extern void abort(void);
+int main(void) {
+  int i = 0;
+  while (i < 6) {
+    i += 2;
+  }
+  do {
+    i--;
+  } while (i > 0);
+  while (i++ < 5) {}
+  return i;
+}
+";
+    let program = load(text);
+    let known = [(0, "i % 2 == 0".to_owned()), (1, "i >= 0".to_owned()), (2, "i >= -1".to_owned())].into();
+    let loops = Loops::with_invariants(&program, &BTreeSet::new(), &known);
+    assert_eq!(loops.summary(0, Strategy::Invariant).unwrap().fidelity, Fidelity::Over);
+    let rendered = loops.render(&program, 0, |_| Strategy::Invariant);
+    load(&rendered.text);
+    // At the head of the second loop the condition was not evaluated; the one of the last loop changes the variable.
+    expect![[r#"
+        extern int __VERIFIER_nondet_int(void);
+        extern void abort(void);
+        int main(void) {
+          int i = 0;
+          if (i < 6) {
+            i = __VERIFIER_nondet_int();
+            if (!(i % 2 == 0)) abort();
+            if (!(i < 6)) abort();
+            do {
+          {
+            i += 2;
+          }
+            } while ((i < 6) && (abort(), 0));
+            if (!(i % 2 == 0)) abort();
+          }
+          {
+            i = __VERIFIER_nondet_int();
+            if (!(i >= 0)) abort();
+            do {
+          {
+            i--;
+          }
+            } while ((i > 0) && (abort(), 0));
+          }
+          if (i++ < 5) {
+            i = __VERIFIER_nondet_int();
+            if (!(i >= -1)) abort();
+            if (!(i++ < 5)) abort();
+            do {
+          {}
+            } while ((i++ < 5) && (abort(), 0));
+          }
+          return i;
+        }
+    "#]]
+    .assert_eq(&rendered.text);
+    let unknown = Loops::new(&program, &BTreeSet::new());
+    assert_eq!(unknown.summary(0, Strategy::Invariant), Err("no invariant of the loop is known"));
+}
+
+#[test]
+fn phases_are_computed_in_front_of_the_loop() {
+    let body = "int main(void) { int i = 0, s = 0; while (i < 100) { if (i < 50) i++; else { i++; s += 2; } } }";
+    let program = load(&format!("{HEADER}{body}"));
+    let text = loops(&program).render(&program, 0, |_| Strategy::Phases).text;
+    // Two paths in two rounds, and the loop behind them.
+    assert_eq!(text.matches("> 0) {").count(), 4, "{text}");
+    assert!(text.contains("s = la_final_1;") && text.contains("while (i < 100)"), "{text}");
+    assert_eq!(
+        report("int main(void) { int i = 0; while (i < 100) { i = __VERIFIER_nondet_int(); } }", 0)
+            .split_once("p (")
+            .unwrap()
+            .1,
+        "no way through its body only computes with variables)"
+    );
 }

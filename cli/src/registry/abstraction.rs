@@ -3,8 +3,10 @@
 //!
 //! An analysis with abstraction refinement explores the strategy-augmented automaton, with the strategy refiner behind its
 //! own. Any other one (bounded model checking, k-induction) runs on a program with one strategy a loop, again and again: a
-//! run through an over-approximating strategy takes that strategy away. Both get a part of the time; then the analysis
-//! runs on the program as it is. FALSE is said only after the program itself was executed with the inputs of the run.
+//! run through an over-approximating strategy takes that strategy away. Both get a part of the time. Where that did not
+//! suffice, k-induction is asked for invariants, and the same is done with abstractions by these; then the analysis runs on
+//! the program as it is. Explicit values profit from exact strategies only, so they begin with these, and with all values.
+//! FALSE is said only after the program itself was executed with the inputs of the run.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,13 +16,14 @@ use cfa::{NodeId, Op, Program, Property, Source};
 use cpa_core::{Counterexample, Cx, Invariants, Outcome, Reason, Step, Verdict};
 use loopabs::{Augmented, Fidelity, Loops, Order, Rendered, Strategy};
 
+use super::loop_invariants;
 use super::strategies::{Strategies, configured};
 use super::{Analysis, CegarAnalysis, DataAnalysis, analysis};
 use crate::carry_over;
 use crate::options::{Algorithm, Config, Domains};
 
-/// The part of the remaining time that is spent with abstractions, and what it is without a limit.
-const SHARE: f64 = 0.25;
+/// The part of the remaining time that is spent for invariants, and what a part is without a limit.
+const INVARIANTS: f64 = 0.2;
 const WITHOUT_LIMIT: Duration = Duration::from_secs(60);
 
 /// An analysis with loop abstraction.
@@ -36,15 +39,38 @@ pub struct LoopAbstraction {
     fixed_only: bool,
     /// What runs at the moment.
     attempt: Option<Attempt>,
-    /// Whether only the program itself is left.
-    plain: bool,
-    /// The end of the time for abstractions, as the budget counts.
+    phase: Phase,
+    /// The end of the time for abstractions in this phase, as the budget counts.
     deadline: Option<Duration>,
     /// The strategies of all loops in the program that was proved.
     proof: Option<Vec<Strategy>>,
     notes: Vec<String>,
     attempts: u64,
     removed: u64,
+}
+
+/// What is tried.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    /// The exact strategies, with one for each loop.
+    Exact,
+    /// The strategies that need nobody's help.
+    Abstractions,
+    /// Those with invariants of k-induction.
+    WithInvariants,
+    /// The program itself.
+    Plain,
+}
+
+impl Phase {
+    /// The part of the remaining time that is spent in this phase.
+    fn part(self) -> f64 {
+        match self {
+            Phase::Exact | Phase::Abstractions => 0.1,
+            Phase::WithInvariants => 0.2,
+            Phase::Plain => 1.0,
+        }
+    }
 }
 
 /// One run of the wrapped analysis.
@@ -75,7 +101,7 @@ impl LoopAbstraction {
         config: &Config,
         fixed_only: bool,
     ) -> Result<Self, String> {
-        let (allowed, order) = configured(config)?;
+        let (strategies, order) = configured(config)?;
         let property = property_of(&program, &targets);
         let options = cfa::Options { loop_sites: true, ..program.options.clone() };
         let original = cfa::load(&program.sources[..program.user_sources], &options)
@@ -83,7 +109,7 @@ impl LoopAbstraction {
         let targets = original.targets(&property);
         let loops = Loops::new(&original, &targets);
         let allowed = (0..original.loop_sites.sites.len())
-            .map(|site| loops.applicable(site).into_iter().filter(|strategy| allowed.contains(strategy)).collect())
+            .map(|site| loops.applicable(site).into_iter().filter(|one| strategies.contains(one)).collect())
             .collect();
         let config = Config { loop_abstraction: false, ..config.clone() };
         let mut this = Self {
@@ -96,15 +122,25 @@ impl LoopAbstraction {
             config,
             fixed_only,
             attempt: None,
-            plain: false,
+            phase: Phase::Abstractions,
             deadline: None,
             proof: None,
             notes: Vec::new(),
             attempts: 0,
             removed: 0,
         };
-        this.plain = this.allowed.iter().all(|allowed| allowed.len() < 2);
-        this.attempt = Some(this.next()?);
+        let exact = |allowed: &BTreeSet<Strategy>, site: usize| allowed.iter().any(|one| this.is_exact(site, *one));
+        if this.none_left() && !this.wants_invariants(&strategies) {
+            this.phase = Phase::Plain;
+        } else if !fixed_only
+            && this.config.domains == Domains::Value
+            && this.allowed.iter().enumerate().any(|(site, allowed)| exact(allowed, site))
+        {
+            this.phase = Phase::Exact;
+        }
+        if this.phase == Phase::Plain || !this.none_left() {
+            this.attempt = Some(this.next()?);
+        }
         Ok(this)
     }
 
@@ -128,22 +164,84 @@ impl LoopAbstraction {
         &self.original
     }
 
+    /// Whether there is no strategy left but the loops themselves.
+    fn none_left(&self) -> bool {
+        self.allowed.iter().all(|allowed| allowed.len() < 2)
+    }
+
+    /// Whether a strategy is exact and not the loop itself.
+    fn is_exact(&self, site: usize, strategy: Strategy) -> bool {
+        strategy != Strategy::Base
+            && self.loops.summary(site, strategy).is_ok_and(|summary| summary.fidelity == Fidelity::Exact)
+    }
+
+    /// Whether invariants are of use, which replace the same loops as naive abstraction.
+    fn wants_invariants(&self, allowed: &BTreeSet<Strategy>) -> bool {
+        let applies = |site| self.loops.summary(site, Strategy::Naive).is_ok();
+        allowed.contains(&Strategy::Invariant) && (0..self.allowed.len()).any(applies)
+    }
+
+    /// Goes on to the next phase.
+    fn advance(&mut self, cx: &Cx) {
+        self.deadline = None;
+        let after = if self.phase == Phase::Exact { Phase::Abstractions } else { Phase::Plain };
+        let before = std::mem::replace(&mut self.phase, after);
+        if before == Phase::Abstractions
+            && let Err(problem) = self.with_invariants(cx)
+        {
+            self.notes.push(format!("loops were not abstracted by invariants: {problem}"));
+        }
+    }
+
+    /// Asks for invariants; goes on to that phase if there are some.
+    fn with_invariants(&mut self, cx: &Cx) -> Result<(), String> {
+        let allowed = configured(&self.config)?.0;
+        if !self.wants_invariants(&allowed) {
+            return Ok(());
+        }
+        let mut shared = cx.share(share(cx, INVARIANTS));
+        let (program, targets) = (&self.original, &self.targets);
+        let known = loop_invariants::supplied(&mut shared, program, targets, &self.config)?;
+        if known.is_empty() {
+            return Ok(());
+        }
+        self.loops = Loops::with_invariants(program, targets, &known);
+        // Where nothing is known, nothing had to be known for the proof.
+        let of_site = |site: usize| {
+            let applicable = self.loops.applicable(site);
+            let best =
+                [Strategy::Invariant, Strategy::Naive].into_iter().find(|strategy| applicable.contains(strategy));
+            BTreeSet::from_iter(
+                [Some(Strategy::Base), best.filter(|best| allowed.contains(best))].into_iter().flatten(),
+            )
+        };
+        self.allowed = (0..program.loop_sites.sites.len()).map(of_site).collect();
+        if !self.none_left() {
+            self.phase = Phase::WithInvariants;
+        }
+        Ok(())
+    }
+
     /// The next run of the wrapped analysis.
     fn next(&mut self) -> Result<Attempt, String> {
         self.attempts += 1;
-        if self.plain {
+        if self.phase == Phase::Plain {
             let program = Arc::clone(&self.original);
             let analysis = analysis(Arc::clone(&program), self.targets.clone(), &self.config)?;
             return Ok(Attempt { analysis, program, kind: Kind::Plain });
         }
-        let attempt = if !self.fixed_only && matches!(self.config.algorithm, Algorithm::Cegar | Algorithm::Cpa) {
+        let refined = matches!(self.config.algorithm, Algorithm::Cegar | Algorithm::Cpa);
+        let attempt = if self.phase == Phase::Exact {
+            let config = Config { algorithm: Algorithm::Cpa, ..self.config.clone() };
+            self.fixed(&config, |site, strategy| self.is_exact(site, strategy))
+        } else if refined && !self.fixed_only {
             self.augmented()
         } else {
-            self.fixed()
+            self.fixed(&self.config, |_, _| true)
         };
         attempt.or_else(|problem| {
             self.notes.push(format!("loops were not abstracted: {problem}"));
-            self.plain = true;
+            self.phase = Phase::Plain;
             self.next()
         })
     }
@@ -165,12 +263,13 @@ impl LoopAbstraction {
         Ok(Attempt { analysis, program, kind: Kind::Augmented(augmented) })
     }
 
-    fn fixed(&self) -> Result<Attempt, String> {
-        let chosen: Vec<Strategy> = self
-            .allowed
-            .iter()
-            .map(|allowed| self.order.select(allowed).last().copied().unwrap_or(Strategy::Base))
-            .collect();
+    /// A program with one strategy for each loop, of those that are wanted.
+    fn fixed(&self, config: &Config, wanted: impl Fn(usize, Strategy) -> bool) -> Result<Attempt, String> {
+        let choose = |(site, allowed): (usize, &BTreeSet<Strategy>)| {
+            let offered = allowed.iter().copied().filter(|strategy| wanted(site, *strategy)).collect();
+            self.order.select(&offered).last().copied().unwrap_or(Strategy::Base)
+        };
+        let chosen: Vec<Strategy> = self.allowed.iter().enumerate().map(choose).collect();
         let files = 0..u32::try_from(self.original.user_sources).expect("few files");
         let rendered: Vec<Rendered> =
             files.map(|file| self.loops.render(&self.original, file, |site| chosen[site])).collect();
@@ -184,7 +283,7 @@ impl LoopAbstraction {
             .collect();
         let options = cfa::Options { loop_sites: false, ..self.original.options.clone() };
         let program = Arc::new(cfa::load(&sources, &options).map_err(|error| error.to_string())?);
-        let analysis = analysis(Arc::clone(&program), program.targets(&self.property), &self.config)?;
+        let analysis = analysis(Arc::clone(&program), program.targets(&self.property), config)?;
         Ok(Attempt { analysis, program, kind: Kind::Fixed(chosen, rendered) })
     }
 
@@ -212,6 +311,9 @@ impl LoopAbstraction {
 impl Analysis for LoopAbstraction {
     fn run(&mut self, cx: &mut Cx) -> Outcome {
         loop {
+            if self.attempt.is_none() && self.phase == Phase::Abstractions && self.none_left() {
+                self.advance(cx);
+            }
             let mut attempt = match self.attempt.take().map_or_else(|| self.next(), Ok) {
                 Ok(attempt) => attempt,
                 Err(problem) => {
@@ -228,9 +330,8 @@ impl Analysis for LoopAbstraction {
                 return outcome;
             }
             let now = cx.elapsed();
-            let deadline = *self
-                .deadline
-                .get_or_insert_with(|| now + cx.remaining().map_or(WITHOUT_LIMIT, |left| left.mul_f64(SHARE)));
+            let part = self.phase.part();
+            let deadline = *self.deadline.get_or_insert_with(|| now + share(cx, part));
             let mut shared = cx.share(deadline.saturating_sub(now));
             let outcome = attempt.analysis.run(&mut shared);
             match outcome.verdict() {
@@ -265,7 +366,8 @@ impl Analysis for LoopAbstraction {
                             self.attempt = Some(attempt);
                             return Outcome::conclude(verdict, outcome.assurance().clone(), assumptions);
                         }
-                        Ok(None) => self.plain |= !self.refine(&attempt, run),
+                        Ok(None) if self.refine(&attempt, run) && !self.none_left() => {}
+                        Ok(None) => self.advance(cx),
                     }
                 }
                 Verdict::Unknown(_) => {
@@ -273,7 +375,7 @@ impl Analysis for LoopAbstraction {
                         self.attempt = Some(attempt);
                         return self.unknown(&outcome, Reason::Stopped(stop));
                     }
-                    self.plain = true;
+                    self.advance(cx);
                 }
             }
         }
@@ -302,6 +404,11 @@ impl Analysis for LoopAbstraction {
         entries.extend(self.attempt.iter().flat_map(|attempt| attempt.analysis.statistics()));
         entries
     }
+}
+
+/// A part of the time that is left.
+fn share(cx: &Cx, part: f64) -> Duration {
+    cx.remaining().map_or(WITHOUT_LIMIT, |left| left.mul_f64(part))
 }
 
 /// The property that has these targets.

@@ -47,6 +47,6 @@ pub(super) fn configured(config: &Config) -> Result<(BTreeSet<Strategy>, Order),
         allowed.insert(strategy);
     }
     let order = Order::parse(&config.loop_order)
-        .ok_or_else(|| format!("loopabs.order: '{}' is no order such as b<o<c<n<h", config.loop_order))?;
+        .ok_or_else(|| format!("loopabs.order: '{}' is no order such as b<p<i<o<c<n<h", config.loop_order))?;
     Ok((allowed, order))
 }

@@ -3,7 +3,7 @@
 //! automaton, and verdicts.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -96,7 +96,7 @@ fn a_violation_through_an_abstraction_is_no_violation() {
     // Havoc and naive abstraction lose that i is even.
     let safe = "int main(void) { int i = 0; while (i < 6) { i += 2; } if (i != 6) reach_error(); return 0; }";
     for preset in ["bmc-la", "value-la", "predicate-la", "kinduction-la"] {
-        for strategies in ["h", "n", "h,n", "h,n,c,o"] {
+        for strategies in ["h", "n", "h,n", "p", "h,n,c,o,p,i"] {
             let (outcome, _) = run(safe, preset, &[("loopabs.strategies", strategies)]);
             assert_eq!(*outcome.verdict(), Verdict::True, "{preset} {strategies}");
         }
@@ -155,8 +155,51 @@ fn bounded(program: Program) -> &'static str {
 #[test]
 fn emitted_programs_agree_with_the_augmented_automaton() {
     for body in SAMPLES {
-        agree(&load(&format!("{HEADER}{body}")));
+        agree(&load(&format!("{HEADER}{body}")), &BTreeMap::new());
     }
+}
+
+/// The branches keep y = 2x, and z = 0 at the head of the inner loop; the other strategies lose both.
+const WITH_INVARIANTS: &str = "int main(void) { unsigned x = 0, y = 0, z = 0;
+    while (__VERIFIER_nondet_int()) {
+      if (__VERIFIER_nondet_int()) { x += 1; y += 2; } else { x += 3; y += 6; }
+      do { if (z != 0) reach_error(); y += 2; x++; } while (__VERIFIER_nondet_int());
+    }
+    if (y != 2 * x) reach_error(); return 0; }";
+
+#[test]
+fn invariants_are_asked_for_where_other_strategies_do_not_suffice() {
+    let program = load(&format!("{HEADER}{WITH_INVARIANTS}"));
+    let targets = program.targets(&Property::default_errors());
+    let own = [("loopabs.strategies", "h,n,c,o,p")];
+    assert!(matches!(run(WITH_INVARIANTS, "bmc-la", &own).0.verdict(), Verdict::Unknown(_)));
+    for preset in ["bmc-la", "predicate-la"] {
+        let limited = [("loopabs.strategies", "i")];
+        assert_eq!(*run(WITH_INVARIANTS, preset, &limited).0.verdict(), Verdict::True, "{preset}");
+    }
+    let config = config("bmc", &[]);
+    let mut analysis = LoopAbstraction::fixed_only(Arc::new(program.clone()), targets.clone(), &config).unwrap();
+    assert_eq!(*analysis.run(&mut Cx::unlimited()).verdict(), Verdict::True);
+    assert_eq!(analysis.proof(), Some(&[Strategy::Invariant; 2][..]));
+    // The emitted program and the automaton are the same with invariants, too, and both are proved.
+    let program = Arc::new(program);
+    let known = cli::registry::loop_invariants(&mut Cx::unlimited(), &program, &targets, &config).unwrap();
+    assert_eq!(known.keys().copied().collect::<Vec<_>>(), [0, 1]);
+    agree(&program, &known);
+    let loops = Loops::with_invariants(&program, &targets, &known);
+    let emitted = loops.render(&program, 0, |_| Strategy::Invariant).text;
+    assert_eq!(bounded(load(&emitted)), "TRUE", "{emitted}");
+}
+
+#[test]
+fn explicit_values_begin_with_exact_strategies() {
+    let phases = "int main(void) { unsigned x = 0, y = 10000000, z = 5000000;
+        while (x < y) { if (x >= 5000000) z--; x++; } if (z != 0) reach_error(); return 0; }";
+    let (outcome, statistics) = run(phases, "value-la", &[]);
+    assert_eq!(*outcome.verdict(), Verdict::True);
+    assert!(statistics.contains(&("Number of programs analysed".into(), "1".into())), "{statistics:?}");
+    let (outcome, _) = run(&phases.replace("z != 0", "z == 0"), "value-la", &[]);
+    assert!(matches!(outcome.verdict(), Verdict::False(_)), "{}", outcome.verdict());
 }
 
 /// The same for a set of tasks, if the variable `CPA_LOOP_TASKS` names one; this takes long.
@@ -175,14 +218,14 @@ fn emitted_programs_agree_on_tasks() {
         let machine = if value("data_model") == "LP64" { cfa::MachineModel::Lp64 } else { cfa::MachineModel::Ilp32 };
         let options = Options { machine, loop_sites: true, ..Options::default() };
         let source = Source { name: task.into(), text };
-        agree(&cfa::load(&[source], &options).unwrap());
+        agree(&cfa::load(&[source], &options).unwrap(), &BTreeMap::new());
     }
 }
 
 /// Compares the program that is printed for each strategy with the augmented automaton.
-fn agree(program: &Program) {
+fn agree(program: &Program, known: &BTreeMap<usize, String>) {
     let original = bounded(program.clone());
-    let loops = Loops::new(program, &program.targets(&Property::default_errors()));
+    let loops = Loops::with_invariants(program, &program.targets(&Property::default_errors()), known);
     let augmented = Augmented::new(program, &loops, &Strategy::ALL.into()).unwrap();
     for strategy in Strategy::ALL {
         let of = |site: usize| if loops.summary(site, strategy).is_ok() { strategy } else { Strategy::Base };

@@ -12,10 +12,11 @@ use std::collections::BTreeSet;
 
 use cfa::{CmpOp, EdgeId, ExprId, ExprKind, IntTy, NodeId, Op, Program, SiteKind};
 
+use crate::closed::{Closed, closed};
 use crate::context::Site;
 use crate::strategy::{Strategy, enter};
 use crate::summary::{Fidelity, Helper, Piece, Summary};
-use crate::updates::{Sum, arithmetic, number, residue, sum_text};
+use crate::updates::{Sum, arithmetic, inverse, number, residue, sum_text};
 
 /// How the condition to go on compares its sides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,11 +38,11 @@ pub(super) fn apply(site: &Site<'_>) -> Result<Summary, String> {
     let fallback = trip_count(site, program, exit, &count, &mut summary)?;
     // All values are computed before the first variable is written.
     let results: Vec<String> = (0..finals.len()).map(|at| site.fresh(&format!("la_final_{at}"))).collect();
-    for ((_, ty, value), result) in finals.iter().zip(&results) {
-        summary.text(format!("    {} {result} = {};\n", arithmetic(*ty), value.replace("%n", &count)));
+    for (of, result) in finals.iter().zip(&results) {
+        summary.text(format!("    {} {result} = {};\n", arithmetic(of.ty), of.value.replace("%n", &count)));
     }
-    for ((name, ..), result) in finals.iter().zip(&results) {
-        summary.text(format!("    {name} = {result};\n"));
+    for (of, result) in finals.iter().zip(&results) {
+        summary.text(format!("    {} = {result};\n", of.name));
     }
     summary.text("  }");
     if fallback {
@@ -110,51 +111,12 @@ fn regular_exit(site: &Site<'_>) -> Result<EdgeId, String> {
     Ok(*exit)
 }
 
-/// The names, types and values in C of all modified variables after `%n` iterations, of which there is at least one.
-fn finals<'s>(site: &'s Site<'_>) -> Result<Vec<(&'s str, IntTy, String)>, String> {
-    let program = site.program;
+/// All modified variables with their values after `%n` iterations, of which there is at least one.
+fn finals<'s>(site: &'s Site<'_>) -> Result<Vec<Closed<'s>>, String> {
     let mut result = Vec::new();
     for part in &site.modified.as_ref().map_err(Clone::clone)?.parts {
         let unknown = || format!("it is not known what an iteration makes of '{}'", part.text);
-        let var = part.var.ok_or_else(unknown)?;
-        let ty = part.ty.int().filter(|ty| *ty == program.var(var).ty).ok_or_else(unknown)?;
-        let after = site.updates.after(program, var).ok_or_else(unknown)?;
-        let own = Sum::var(var, after.bits);
-        let kept = |sum: &Sum| sum.terms.keys().all(|var| site.updates.is_kept(program, *var));
-        let wide = arithmetic(ty);
-        let text = |sum: &Sum| Ok::<_, String>(sum_text(site, sum, ty)?.unwrap_or_else(|| number(0, ty)));
-        let value = if kept(&after) && !after.terms.contains_key(&var) {
-            text(&after)?
-        } else {
-            // One iteration adds `amount`, whose terms grow by constants themselves: the sum of an arithmetic series.
-            let amount = after.minus(&own);
-            if amount.terms.contains_key(&var) {
-                return Err(unknown());
-            }
-            let mut slope = Sum::constant(0, after.bits);
-            for (other, factor) in &amount.terms {
-                let next = site.updates.after(program, *other).ok_or_else(unknown)?;
-                if next.bits < after.bits {
-                    return Err(unknown());
-                }
-                let growth = next.narrowed(after.bits).minus(&Sum::var(*other, after.bits));
-                if !kept(&growth) {
-                    return Err(unknown());
-                }
-                slope = slope.plus(&growth.scaled(*factor));
-            }
-            let mut value = format!("({wide}){}", part.text);
-            if amount != Sum::constant(0, after.bits) {
-                value.push_str(&format!(" + ({wide})%n * ({})", text(&amount)?));
-            }
-            if slope != Sum::constant(0, after.bits) {
-                // n * (n - 1) / 2 without overflow before the division.
-                let pairs = "(%n % 2 == 0 ? %n / 2 * (%n - 1) : %n * ((%n - 1) / 2))";
-                value.push_str(&format!(" + ({wide}){pairs} * ({})", text(&slope)?));
-            }
-            value
-        };
-        result.push((part.text.as_str(), ty, value));
+        result.extend(closed(site, &site.updates, part.var.ok_or_else(unknown)?)?);
     }
     Ok(result)
 }
@@ -254,16 +216,6 @@ fn until_equal(
         if twos == 0 && ty.bits >= 32 { product } else { format!("({product}) & {}", number((1 << bits) - 1, ty)) };
     summary.text(format!("  unsigned long long {count} = (unsigned long long)({cut});\n  {{\n"));
     Ok(false)
-}
-
-/// The inverse of an odd number modulo 2^bits, by Newton's iteration: each step doubles the number of right bits.
-fn inverse(odd: i128, bits: u32) -> i128 {
-    let mut guess = odd;
-    for _ in 0..6 {
-        let error = residue(2 - residue(odd.wrapping_mul(guess), bits), bits);
-        guess = residue(guess.wrapping_mul(error), bits);
-    }
-    guess
 }
 
 fn ty_signed(value: i128, ty: IntTy) -> i128 {

@@ -4,8 +4,10 @@
 mod base;
 mod extrapolation;
 mod havoc;
+mod invariant;
 mod naive;
 mod output;
+mod phases;
 
 use std::fmt;
 
@@ -19,6 +21,10 @@ use cfa::SiteKind;
 pub enum Strategy {
     /// The loop itself.
     Base,
+    /// Phase extrapolation: the iterations along each path, computed, then the loop itself.
+    Phases,
+    /// Arbitrary values that satisfy an invariant, then the last iteration.
+    Invariant,
     /// Output abstraction: arbitrary many iterations at once for what changes regularly, then the last iteration.
     Output,
     /// Constant extrapolation: the final values, computed.
@@ -31,13 +37,22 @@ pub enum Strategy {
 
 impl Strategy {
     /// All strategies, from the most precise to the most abstract in the default order.
-    pub const ALL: [Strategy; 5] =
-        [Strategy::Base, Strategy::Output, Strategy::Constant, Strategy::Naive, Strategy::Havoc];
+    pub const ALL: [Strategy; 7] = [
+        Strategy::Base,
+        Strategy::Phases,
+        Strategy::Invariant,
+        Strategy::Output,
+        Strategy::Constant,
+        Strategy::Naive,
+        Strategy::Havoc,
+    ];
 
-    /// The letter that the paper uses.
+    /// The letter; that of the paper if it has one.
     pub fn letter(self) -> char {
         match self {
             Strategy::Base => 'b',
+            Strategy::Phases => 'p',
+            Strategy::Invariant => 'i',
             Strategy::Output => 'o',
             Strategy::Constant => 'c',
             Strategy::Naive => 'n',
@@ -49,6 +64,8 @@ impl Strategy {
     pub fn name(self) -> &'static str {
         match self {
             Strategy::Base => "base",
+            Strategy::Phases => "phases",
+            Strategy::Invariant => "invariant",
             Strategy::Output => "output",
             Strategy::Constant => "constant",
             Strategy::Naive => "naive",
@@ -65,6 +82,8 @@ impl Strategy {
     pub(crate) fn apply(self, site: &Site<'_>) -> Result<Summary, String> {
         match self {
             Strategy::Base => Ok(base::apply()),
+            Strategy::Phases => phases::apply(site),
+            Strategy::Invariant => invariant::apply(site),
             Strategy::Output => output::apply(site),
             Strategy::Constant => extrapolation::apply(site),
             Strategy::Naive => naive::apply(site),
@@ -77,6 +96,17 @@ impl fmt::Display for Strategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.letter())
     }
+}
+
+/// Opens a block that is executed whether the loop is entered or not, after the first clause of a `for`; returns what
+/// closes it.
+fn enter_always(site: &Site<'_>, summary: &mut Summary) -> &'static str {
+    summary.text("{ ");
+    if site.loop_site.kind == SiteKind::For {
+        summary.piece(Piece::Init);
+    }
+    summary.text("\n");
+    "\n}"
 }
 
 /// Opens the block that is executed if the loop is entered; returns what closes it.
