@@ -13,11 +13,14 @@ use cpa_core::{Assurance, Cx, Outcome, Reason, Stop, Verdict};
 
 use crate::constants::Constants;
 use crate::inputs::{Chosen, Random};
+use crate::lengths::Lengths;
 use crate::looks::{Looks, SLICE, report_runs};
 use crate::playback::counterexample;
 
-/// Inputs of earlier runs that are kept because they covered something new.
+/// Runs whose inputs are kept because they covered something new.
 const MAX_QUEUE: usize = 4000;
+/// Inputs of all these runs together.
+const MAX_KEPT: usize = 1 << 21;
 /// What a proof takes for granted if the program makes new objects.
 const ASSUMED: &str =
     "execution does not depend on the addresses of new objects (two different placements behaved the same)";
@@ -41,7 +44,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { random: true, max_runs: 0, max_length: 1 << 20, max_bytes: 1 << 30, seed: 1 }
+        Options { random: true, max_runs: 0, max_length: 1 << 22, max_bytes: 1 << 30, seed: 1 }
     }
 }
 
@@ -76,7 +79,10 @@ struct Fuzz {
     machine: Machine,
     constants: Rc<Constants>,
     random: Random,
+    lengths: Lengths,
     queue: Vec<Vec<(EdgeId, i128)>>,
+    /// How many inputs the queue holds.
+    kept: usize,
 }
 
 /// Verification by execution.
@@ -190,7 +196,9 @@ impl Execution {
                         machine,
                         constants: Rc::new(Constants::of(&self.program)),
                         random: Random::new(self.options.seed),
+                        lengths: Lengths::new(self.options.max_length),
                         queue: Vec::new(),
+                        kept: 0,
                     })),
                     Err(reason) => Stage::Done(gave_up(reason)),
                 }
@@ -249,8 +257,7 @@ impl Execution {
         let program = Arc::clone(&self.program);
         let number = self.statistics.runs;
         self.statistics.runs += 1;
-        // Most runs are short; a long one comes as often as it takes the time of many short ones.
-        let length = (1024u64 << (2 * (number + 1).trailing_zeros().min(16) / 2)).min(self.options.max_length);
+        let length = fuzz.lengths.next();
         let seed = Random::new(fuzz.random.next());
         let mut inputs = Chosen::new(&program, &fuzz.constants, number, seed);
         let earlier = match fuzz.queue.len() {
@@ -270,14 +277,16 @@ impl Execution {
         let end = loop {
             cx.check()?;
             let slice = left.min(SLICE);
-            if let Some(end) = fuzz.machine.run(&mut inputs, slice) {
-                break Some(end);
-            }
+            let end = fuzz.machine.run(&mut inputs, slice);
             left -= slice;
+            if end.is_some() {
+                break end;
+            }
             if left == 0 {
                 break None;
             }
         };
+        fuzz.lengths.ended(length - left, end.is_none());
         let asked = inputs.was_asked();
         let (values, bytes) = (inputs.values, inputs.bytes);
         match end {
@@ -305,8 +314,10 @@ impl Execution {
         }
         let new = fuzz.machine.take_newly_covered();
         self.statistics.branches += u64::from(new);
-        if new > 0 && fuzz.queue.len() < MAX_QUEUE && !values.is_empty() {
+        let room = fuzz.queue.len() < MAX_QUEUE && fuzz.kept + values.len() <= MAX_KEPT;
+        if new > 0 && room && !values.is_empty() {
             self.statistics.kept += 1;
+            fuzz.kept += values.len();
             fuzz.queue.push(values);
         }
         Ok(None)

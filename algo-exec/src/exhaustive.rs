@@ -14,11 +14,12 @@ use algo_cegar::replay;
 use cfa::ir::{HavocOrigin, Op};
 use cfa::machine::{Asked, Code, End, Inputs, Machine, Setup, Storage};
 use cfa::{EdgeId, IntTy, NodeId, Program};
-use cpa_core::{Assurance, Cx, Outcome, Reason, Stop, Verdict};
+use cpa_core::{Cx, Outcome, Reason, Stop, Verdict};
 
 use crate::execution::no_answer;
 use crate::looks::{Looks, SLICE, report_runs};
 use crate::playback::counterexample;
+use crate::settled;
 
 /// The values that inputs can have in executions that matter, by edge; an input without a range ends the analysis.
 pub type Ranges = BTreeMap<EdgeId, (i128, i128)>;
@@ -49,12 +50,8 @@ impl Exhaustive {
 
     /// Runs until there is a verdict. After a timeout or cancellation it can be run again and goes on where it was.
     pub fn run(&mut self, cx: &mut Cx) -> Outcome {
-        let verdict = match &self.verdict {
-            Some(verdict) => Ok(verdict.clone()),
-            None => self.explore(cx).inspect(|verdict| self.verdict = Some(verdict.clone())),
-        };
-        let verdict = verdict.unwrap_or_else(|stop| Verdict::Unknown(Reason::Stopped(stop)));
-        Outcome::conclude(verdict, Assurance::full(), self.program.assumptions.clone())
+        let result = self.verdict.take().map_or_else(|| self.explore(cx), Ok);
+        settled(&mut self.verdict, result, &self.program)
     }
 
     fn explore(&mut self, cx: &mut Cx) -> Result<Verdict, Stop> {

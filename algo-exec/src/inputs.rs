@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use crate::constants::Constants;
 
 /// A run asks for at most so many inputs.
-const MAX_INPUTS: usize = 200_000;
+const MAX_INPUTS: usize = 1 << 21;
 
 /// Pseudo-random numbers (Marsaglia, *Xorshift RNGs*), so that a run of the tool can be repeated.
 #[derive(Clone, Debug)]

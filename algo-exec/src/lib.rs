@@ -9,6 +9,7 @@ mod constants;
 mod execution;
 mod exhaustive;
 mod inputs;
+mod lengths;
 mod looks;
 mod playback;
 mod ranges;
@@ -19,3 +20,15 @@ pub use exhaustive::{Exhaustive, Ranges};
 pub use playback::counterexample;
 pub use ranges::Subdivision;
 pub use states::{Options as StatesOptions, States, Statistics as StatesStatistics};
+
+use cfa::Program;
+use cpa_core::{Assurance, Outcome, Reason, Stop, Verdict};
+
+/// The outcome of a run that covers all executions. Its verdict, if it has one, is kept for later calls.
+fn settled(kept: &mut Option<Verdict>, result: Result<Verdict, Stop>, program: &Program) -> Outcome {
+    let verdict = match result {
+        Ok(verdict) => kept.insert(verdict).clone(),
+        Err(stop) => Verdict::Unknown(Reason::Stopped(stop)),
+    };
+    Outcome::conclude(verdict, Assurance::full(), program.assumptions.clone())
+}

@@ -376,7 +376,7 @@ options! {
     /// Execution: the greatest number of runs with chosen inputs; 0 means no limit.
     "execution.random.runs" execution_runs: u32 = 0;
     /// Execution: the greatest length of a run with chosen inputs, in iterations of loops and calls of functions.
-    "execution.random.length" execution_length: u32 = 1_000_000;
+    "execution.random.length" execution_length: u32 = 4_000_000;
     /// Execution: what the pseudo-random inputs depend on.
     "execution.random.seed" execution_seed: u32 = 1;
     /// Execution: the greatest size of the program's memory together with what is noted about it.

@@ -48,7 +48,9 @@ pub trait Analysis {
     fn run(&mut self, cx: &mut Cx) -> Outcome;
 
     /// What the user should know about how the configuration was used.
-    fn notes(&self) -> &[String];
+    fn notes(&self) -> &[String] {
+        &[]
+    }
 
     /// Labels and values of all statistics.
     fn statistics(&self) -> Vec<(String, String)>;

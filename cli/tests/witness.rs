@@ -181,11 +181,10 @@ fn invariants_are_in_scope_where_they_stand() {
     assert!(claims >= 2, "{claims}");
 }
 
-/// The same for the tasks of a list: `CPA_SET=abe.set cargo test -p cli --test witness -- --ignored`.
+/// The same for the tasks of a list, which takes minutes: `CPA_SET=abe.set cargo test -p cli --test witness in_scope`.
 #[test]
-#[ignore = "takes minutes; needs the environment variable CPA_SET"]
 fn invariants_of_tasks_are_in_scope() {
-    let set = PathBuf::from(std::env::var_os("CPA_SET").expect("CPA_SET names a list of tasks"));
+    let Some(set) = std::env::var_os("CPA_SET").map(PathBuf::from) else { return };
     let list = std::fs::read_to_string(&set).unwrap();
     let (mut proofs, mut claims) = (0, 0);
     for task in list.lines().filter(|line| line.ends_with(".yml")) {

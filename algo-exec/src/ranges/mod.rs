@@ -17,10 +17,11 @@ use std::sync::Arc;
 use algo_cegar::replay;
 use cfa::ids::{NodeId, VarId};
 use cfa::{EdgeId, Program};
-use cpa_core::{Assurance, Cx, Outcome, Reason, Stop, Verdict};
+use cpa_core::{Cx, Outcome, Reason, Stop, Verdict};
 
 use crate::looks::report_runs;
 use crate::playback::counterexample;
+use crate::settled;
 use boxes::InputBox;
 use run::{Asked, Beginning, Found, Runner};
 
@@ -56,12 +57,8 @@ impl Subdivision {
 
     /// Runs until there is a verdict. After a timeout or cancellation it can be run again and goes on where it was.
     pub fn run(&mut self, cx: &mut Cx) -> Outcome {
-        let verdict = match &self.verdict {
-            Some(verdict) => Ok(verdict.clone()),
-            None => self.explore(cx).inspect(|verdict| self.verdict = Some(verdict.clone())),
-        };
-        let verdict = verdict.unwrap_or_else(|stop| Verdict::Unknown(Reason::Stopped(stop)));
-        Outcome::conclude(verdict, Assurance::full(), self.program.assumptions.clone())
+        let result = self.verdict.take().map_or_else(|| self.explore(cx), Ok);
+        settled(&mut self.verdict, result, &self.program)
     }
 
     fn explore(&mut self, cx: &mut Cx) -> Result<Verdict, Stop> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use algo_cegar::replay;
 use cfa::{EdgeId, IntTy, NodeId, Op, Program, VarId};
-use cpa_core::{Assurance, Cx, Outcome, Progress, Reason, Stop, Verdict};
+use cpa_core::{Cx, Outcome, Progress, Reason, Stop, Verdict};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
@@ -15,6 +15,7 @@ use super::grid::Grid;
 use super::state::{State, Val};
 use super::walk::{Thread, Walk, Went};
 use crate::playback::counterexample;
+use crate::settled;
 
 /// Steps between two looks at the budget.
 const SLICE: u32 = 1 << 12;
@@ -137,17 +138,8 @@ impl States {
 
     /// Runs until there is a verdict. After a timeout or cancellation it can be run again and goes on where it was.
     pub fn run(&mut self, cx: &mut Cx) -> Outcome {
-        let verdict = match &self.verdict {
-            Some(verdict) => verdict.clone(),
-            None => match self.search(cx) {
-                Ok(verdict) => {
-                    self.verdict = Some(verdict.clone());
-                    verdict
-                }
-                Err(stop) => Verdict::Unknown(Reason::Stopped(stop)),
-            },
-        };
-        Outcome::conclude(verdict, Assurance::full(), self.walk.program.assumptions.clone())
+        let result = self.verdict.take().map_or_else(|| self.search(cx), Ok);
+        settled(&mut self.verdict, result, &self.walk.program)
     }
 
     /// Begins an exploration for the open targets.

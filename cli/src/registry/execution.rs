@@ -36,10 +36,6 @@ impl Analysis for ExecutionAnalysis {
         self.execution.run(cx)
     }
 
-    fn notes(&self) -> &[String] {
-        &[]
-    }
-
     fn statistics(&self) -> Vec<(String, String)> {
         let counts = self.execution.statistics();
         vec![

@@ -34,10 +34,6 @@ impl Analysis for StatesAnalysis {
         self.states.run(cx)
     }
 
-    fn notes(&self) -> &[String] {
-        &[]
-    }
-
     fn statistics(&self) -> Vec<(String, String)> {
         let counts = self.states.statistics();
         vec![

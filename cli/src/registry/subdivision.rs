@@ -30,10 +30,6 @@ impl Analysis for SubdivisionAnalysis {
         self.subdivision.run(cx)
     }
 
-    fn notes(&self) -> &[String] {
-        &[]
-    }
-
     fn statistics(&self) -> Vec<(String, String)> {
         vec![("Number of runs with ranges of inputs".into(), self.subdivision.runs().to_string())]
     }
