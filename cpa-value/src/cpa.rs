@@ -46,7 +46,7 @@ impl Cpa for ValueCpa {
     }
 
     fn initial(&mut self, _cx: &mut Cx) -> Result<(ValueState, Precision), Stop> {
-        Ok((ValueState::default(), self.initial.clone()))
+        Ok((self.machine.initial(), self.initial.clone()))
     }
 
     fn transfer(

@@ -26,7 +26,6 @@ pub(crate) fn search(machine: &Machine, steps: &[Step], states: &[ValueState]) -
         steps,
         inputs: guess(machine, steps, states),
         addresses: BTreeMap::new(),
-        ends: BTreeMap::new(),
         states: Vec::new(),
         effort: EFFORT,
     };
@@ -124,8 +123,6 @@ struct Search<'a> {
     inputs: Vec<(usize, i128)>,
     /// The addresses of new objects, by step. They do not depend on the inputs unless the sizes do.
     addresses: BTreeMap<usize, i128>,
-    /// Where the next object may begin.
-    ends: BTreeMap<usize, i128>,
     /// The states before each step that was executed.
     states: Vec<ValueState>,
     effort: usize,
@@ -163,29 +160,20 @@ impl Search<'_> {
                     let Some(value) = self.input(index) else { return Failed::Unknown };
                     next.set_var(*var, value, program.var(*var).ty);
                 }
-                Op::Alloc { var, size, region, .. } => {
-                    let Some(size) = self.machine.eval(state, *size) else { return Failed::Unknown };
-                    let addr = self.free_address(index);
-                    let end = (addr + size.max(1) + 15) / 16 * 16 + 16;
-                    if end > program.var(*var).ty.max() {
+                Op::Alloc { size, region, .. } => {
+                    let size = self.machine.eval(state, *size).and_then(|size| u64::try_from(size).ok());
+                    let heap = self.machine.heap();
+                    let (Some(size), Some(addr), true) = (size, state.get(heap), next.knows(heap)) else {
                         return Failed::Unknown;
-                    }
-                    next.set_var(*var, addr, program.var(*var).ty);
-                    self.machine.fill(&mut next, *region, addr as u64, (addr + size) as u64);
-                    self.addresses.insert(index, addr);
-                    self.ends.insert(index, end);
+                    };
+                    self.machine.fill(&mut next, *region, addr, addr + size);
+                    self.addresses.insert(index, i128::from(addr));
                 }
                 _ => {}
             }
             self.states.push(next);
         }
         Failed::Never
-    }
-
-    /// An address above all objects made so far.
-    fn free_address(&self, step: usize) -> i128 {
-        let last = self.ends.range(..step).next_back();
-        last.map_or(i128::from(self.machine.program().heap_start()), |(_, &end)| end)
     }
 
     /// Changes one input such that an assumption holds that did not; none if that cannot be done.

@@ -11,6 +11,7 @@ mod eval;
 mod inputs;
 mod machine;
 mod map;
+mod origin;
 mod path;
 mod place;
 mod precision;

@@ -2,8 +2,8 @@
 //! The strongest post-condition of a step over known values (document 001, section 2.3.3; Beyer and Löwe, *Explicit-State
 //! Software Verification Based on CEGAR and Interpolation*, section 2).
 //!
-//! A store to an unknown address forgets the region it goes to; new objects have unknown addresses. Left out: addresses
-//! relative to an unknown one.
+//! A store to an unknown address forgets the region it goes to. New objects are cut from a heap that only grows, as in path
+//! formulas; where it ends is a place like others. Left out: addresses relative to an unknown one.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -15,6 +15,7 @@ use cpa_core::Step;
 
 use crate::assume::{Assume, Contradiction};
 use crate::eval::Eval;
+use crate::origin::{Origin, Origins};
 use crate::place::{Cell, Place, Places, Slot, var_slot};
 use crate::precision::Tracked;
 use crate::state::{ValueState, bits};
@@ -26,6 +27,7 @@ pub struct Machine {
     pub(crate) sizes: Vec<u32>,
     pub(crate) places: RefCell<Places>,
     dying: Dying,
+    pub(crate) origins: Origins,
     /// The local variables of each function.
     locals: Vec<Vec<VarId>>,
     /// The bytes of the local objects of each function.
@@ -49,6 +51,7 @@ impl Machine {
             sizes: program.exprs.tree_sizes(),
             places: RefCell::new(Places::new(&program)),
             dying: Dying::new(&program),
+            origins: Origins::new(&program),
             locals: program.locals(),
             objects,
             recursive: program.recursive(),
@@ -71,9 +74,21 @@ impl Machine {
         var_slot(var)
     }
 
+    /// What is known at the start of the program: where new objects begin.
+    pub fn initial(&self) -> ValueState {
+        let mut state = ValueState::default();
+        state.put(self.heap(), Some(self.program.heap_start()));
+        state
+    }
+
+    /// The slot of the address of the next new object.
+    pub(crate) fn heap(&self) -> Slot {
+        self.places.borrow().heap()
+    }
+
     /// One of the states at the start of the program: all memory holds zeros.
     pub(crate) fn start(&self) -> ValueState {
-        let mut state = ValueState::default();
+        let mut state = self.initial();
         for object in &self.program.objects {
             self.fill(&mut state, object.region, object.addr, object.addr + object.size);
         }
@@ -99,7 +114,7 @@ impl Machine {
         let mut next = state.clone();
         let edge = step.edge();
         match (step, &self.program.edge(edge).op) {
-            (Step::Edge(_), op) => self.operation(state, &mut next, op, tracked).ok()?,
+            (Step::Edge(_), _) => self.operation(state, &mut next, edge, tracked).ok()?,
             (Step::Enter(_), Op::Call { callee, args, .. }) => {
                 for (&param, &arg) in self.program.func(*callee).params.iter().zip(args) {
                     let value = self.eval(state, arg);
@@ -221,6 +236,42 @@ impl Machine {
         addr.checked_add(bytes).map(|_| Cell { region, addr, bytes })
     }
 
+    /// The cell that a variable was loaded from, if its address is known or can be loaded again.
+    pub(crate) fn origin(&self, state: &ValueState, origins: &[Origin], origin: Origin) -> Option<Cell> {
+        let value = |var, ty: IntTy| {
+            let again = || {
+                let cell = self.origin(state, origins, *origins.iter().find(|origin| origin.var == var)?)?;
+                Some(ty.wrap(i128::from(state.load(&mut self.places.borrow_mut(), cell)?)))
+            };
+            state.var(var, ty).or_else(again)
+        };
+        let addr = Eval::new(&self.program.exprs, &self.sizes, origin.addr, value).eval(origin.addr)? as u64;
+        let bytes = u64::from(self.ty(origin.var).bits / 8);
+        addr.checked_add(bytes).map(|_| Cell { region: origin.region, addr, bytes })
+    }
+
+    /// What an assumption says about variables, it says about the cells that they were loaded from.
+    fn learn_cells(
+        &self,
+        state: &ValueState,
+        next: &mut ValueState,
+        (edge, learned): (EdgeId, &[VarId]),
+        tracked: Tracked<'_>,
+    ) {
+        let origins = self.origins.of(edge);
+        for &origin in origins.iter().filter(|origin| learned.contains(&origin.var)) {
+            let ty = self.ty(origin.var);
+            let (Some(cell), Some(value)) = (self.origin(state, origins, origin), next.var(origin.var, ty)) else {
+                continue;
+            };
+            let places = &mut self.places.borrow_mut();
+            let slot = places.cell(cell);
+            if next.knows_nothing_of(places, slot) && tracked.contains(slot) {
+                next.put(slot, Some(bits(value, ty)));
+            }
+        }
+    }
+
     /// The range of a zeroed object, if it is known.
     fn range(&self, state: &ValueState, addr: ExprId, size: ExprId, region: RegionId) -> Option<(RegionId, u64, u64)> {
         let start = self.eval(state, addr)? as u64;
@@ -228,26 +279,41 @@ impl Machine {
         Some((region, start, end))
     }
 
+    /// Where the next object begins behind one of the given size; none if that is not known or outside of memory.
+    fn object_end(&self, state: &ValueState, here: u64, size: ExprId) -> Option<u64> {
+        let size = u64::try_from(self.eval(state, size)?).ok()?;
+        let end = here.checked_add(size.max(1))?.checked_next_multiple_of(16)?;
+        (end <= self.program.machine.size_type().max() as u64).then_some(end)
+    }
+
     fn operation(
         &self,
         state: &ValueState,
         next: &mut ValueState,
-        op: &Op,
+        edge: EdgeId,
         tracked: Tracked<'_>,
     ) -> Result<(), Contradiction> {
-        match op {
+        match &self.program.edge(edge).op {
             Op::Skip | Op::Free { .. } | Op::Unsupported { .. } | Op::Call { .. } => {}
             Op::Assume { cond, truth } => {
                 let mut assume = Assume { machine: self, state: next, learned: Vec::new() };
                 assume.holds(*cond, *truth)?;
-                for var in assume.learned {
+                let learned = assume.learned;
+                self.learn_cells(state, next, (edge, &learned), tracked);
+                for var in learned {
                     if !tracked.contains(var_slot(var)) {
                         next.forget(var_slot(var));
                     }
                 }
             }
             Op::Assign { var, value } => self.set(next, *var, self.eval(state, *value), tracked),
-            Op::Havoc { var, .. } | Op::Alloc { var, .. } => next.forget(var_slot(*var)),
+            Op::Havoc { var, .. } => next.forget(var_slot(*var)),
+            Op::Alloc { var, size, .. } => {
+                let here = state.get(self.heap());
+                self.set(next, *var, here.map(i128::from), tracked);
+                let tracked = tracked.contains(self.heap());
+                next.put(self.heap(), here.filter(|_| tracked).and_then(|here| self.object_end(state, here, *size)));
+            }
             Op::Load { var, addr, region } => {
                 let ty = self.ty(*var);
                 let cell = self.cell(state, *addr, ty, *region);

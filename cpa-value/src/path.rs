@@ -13,6 +13,7 @@ use cfa::{EdgeId, ExprId, FuncId, Op, RegionId};
 use cpa_core::Step;
 
 use crate::machine::Machine;
+use crate::origin::Origin;
 use crate::place::{Cell, Place, Slot, var_slot};
 use crate::precision::{SlotSet, Tracked};
 use crate::state::ValueState;
@@ -42,7 +43,7 @@ pub(crate) struct Refutation {
 
 /// Runs a path; stops at the first contradiction, or skips contradicting assumptions until there are enough.
 pub(crate) fn run(machine: &Machine, steps: &[Step], tracked: Tracked<'_>, contradictions: usize) -> Run {
-    let mut run = Run { states: vec![ValueState::default()], contradictions: Vec::new() };
+    let mut run = Run { states: vec![machine.initial()], contradictions: Vec::new() };
     let mut activations = Vec::new();
     for (index, &step) in steps.iter().enumerate() {
         let state = &run.states[index];
@@ -94,7 +95,7 @@ fn add_zeros(machine: &Machine, slots: &mut SlotSet) {
 
 /// Whether the steps are impossible when only these places are tracked.
 fn contradicts(machine: &Machine, steps: impl Iterator<Item = Step>, slots: &SlotSet) -> bool {
-    let mut state = ValueState::default();
+    let mut state = machine.initial();
     let mut activations = Vec::new();
     for step in steps {
         match machine.follow(&mut activations, &state, step, Tracked::Set(slots)) {
@@ -168,7 +169,7 @@ impl Needs<'_> {
         let places = self.machine.places.borrow();
         let known = |slot: &Slot| match places.place(*slot) {
             Place::Zeros(region) => state.has_zeros(region),
-            Place::Var(_) | Place::Cell(_) => state.knows(*slot),
+            Place::Var(_) | Place::Cell(_) | Place::Heap => state.knows(*slot),
         };
         self.slots.iter().copied().filter(known).collect()
     }
@@ -182,7 +183,7 @@ impl Needs<'_> {
     fn cells_of(&self, region: RegionId) -> Vec<Slot> {
         let places = self.machine.places.borrow();
         let inside = |slot: &Slot| match places.place(*slot) {
-            Place::Var(_) => false,
+            Place::Var(_) | Place::Heap => false,
             Place::Zeros(other) => other == region,
             Place::Cell(cell) => cell.region == region,
         };
@@ -258,8 +259,9 @@ impl Needs<'_> {
                 let new: Vec<Slot> =
                     self.slots.iter().copied().filter(|slot| is_var(slot) && !state.knows(*slot)).collect();
                 drop(places);
+                let cells = self.told(state, step.edge(), *cond);
                 let said: BTreeSet<Slot> = program.exprs.vars(*cond).into_iter().map(var_slot).collect();
-                let mut relevant = false;
+                let mut relevant = cells;
                 for slot in new.iter().filter(|slot| said.contains(slot)) {
                     self.slots.remove(slot);
                     relevant = true;
@@ -276,7 +278,19 @@ impl Needs<'_> {
                 }
                 relevant
             }
-            (Step::Edge(_), Op::Havoc { var, .. } | Op::Alloc { var, .. }) => self.slots.remove(&var_slot(*var)),
+            (Step::Edge(_), Op::Havoc { var, .. }) => self.slots.remove(&var_slot(*var)),
+            (Step::Edge(_), Op::Alloc { var, size, .. }) => {
+                let heap = self.machine.heap();
+                let grows = self.slots.contains(&heap);
+                if grows {
+                    self.read(state, *size);
+                }
+                let begins = self.slots.remove(&var_slot(*var));
+                if begins && state.knows(heap) {
+                    self.slots.insert(heap);
+                }
+                begins || grows
+            }
             (Step::Edge(_), Op::Load { var, addr, region }) => {
                 let relevant = self.slots.remove(&var_slot(*var));
                 if relevant {
@@ -310,6 +324,36 @@ impl Needs<'_> {
             (Step::Edge(_), Op::Skip | Op::Free { .. } | Op::Unsupported { .. } | Op::Call { .. })
             | (Step::Leave(_), Op::Call { result: None, .. })
             | (Step::Enter(_) | Step::Leave(_), _) => false,
+        }
+    }
+
+    /// Goes back over what an assumption says about cells; whether any of them matters.
+    fn told(&mut self, state: &ValueState, edge: EdgeId, cond: ExprId) -> bool {
+        let origins = self.machine.origins.of(edge);
+        let read = self.machine.program.exprs.vars(cond);
+        let mut relevant = false;
+        for &origin in origins.iter().filter(|origin| read.contains(&origin.var)) {
+            let Some(cell) = self.machine.origin(state, origins, origin) else { continue };
+            let slot = self.machine.places.borrow_mut().cell(cell);
+            if !state.knows(slot) && self.slots.remove(&slot) {
+                relevant = true;
+                self.read_again(state, origins, origin.addr);
+            }
+        }
+        relevant
+    }
+
+    /// The known variables of an address matter, and the cells that the others were loaded from.
+    // Each recursion goes to an earlier load.
+    fn read_again(&mut self, state: &ValueState, origins: &[Origin], addr: ExprId) {
+        self.read(state, addr);
+        for var in self.machine.program.exprs.vars(addr) {
+            let again = origins.iter().find(|origin| origin.var == var && !state.knows(var_slot(var)));
+            let Some(&origin) = again else { continue };
+            if let Some(cell) = self.machine.origin(state, origins, origin) {
+                self.slots.extend(state.load_sources(&mut self.machine.places.borrow_mut(), cell));
+            }
+            self.read_again(state, origins, origin.addr);
         }
     }
 

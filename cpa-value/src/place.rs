@@ -43,11 +43,13 @@ pub enum Place {
     Var(VarId),
     /// All bytes of a region that are known to be zero without having been stored one by one; only for precisions.
     Zeros(RegionId),
+    /// The address of the next new object.
+    Heap,
     /// A cell.
     Cell(Cell),
 }
 
-/// The numbering of places. Variables come first, then regions; cells are numbered as they are met.
+/// The numbering of places. Variables come first, then regions and the heap; cells are numbered as they are met.
 #[derive(Debug)]
 pub(crate) struct Places {
     vars: u32,
@@ -83,6 +85,8 @@ impl Places {
             Place::Var(VarId::new(number as usize))
         } else if number < self.vars + self.regions {
             Place::Zeros(RegionId::new((number - self.vars) as usize))
+        } else if slot == self.heap() {
+            Place::Heap
         } else {
             Place::Cell(self.known(slot).cell)
         }
@@ -93,8 +97,18 @@ impl Places {
         Slot(self.vars + region.index() as u32)
     }
 
+    /// The slot of the address of the next new object.
+    pub(crate) fn heap(&self) -> Slot {
+        Slot(self.vars + self.regions)
+    }
+
+    /// The position of a cell among the cells.
+    fn index(&self, slot: Slot) -> usize {
+        (slot.0 - self.heap().0 - 1) as usize
+    }
+
     fn known(&self, slot: Slot) -> &Known {
-        &self.cells[(slot.0 - self.vars - self.regions) as usize]
+        &self.cells[self.index(slot)]
     }
 
     /// The number of a cell; it gets one if it has none.
@@ -103,9 +117,9 @@ impl Places {
             return slot;
         }
         let overlapping = self.within(cell.region, cell.addr, cell.end());
-        let slot = Slot(self.vars + self.regions + u32::try_from(self.cells.len()).expect("fewer than 2^32 cells"));
-        for other in &overlapping {
-            let index = (other.0 - self.vars - self.regions) as usize;
+        let slot = Slot(self.heap().0 + 1 + u32::try_from(self.cells.len()).expect("fewer than 2^32 cells"));
+        for &other in &overlapping {
+            let index = self.index(other);
             self.cells[index].overlapping.push(slot);
         }
         self.cells.push(Known { cell, overlapping });

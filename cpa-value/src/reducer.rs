@@ -32,6 +32,8 @@ impl ValueReducer {
             Place::Var(var) => block.decides(self.machine.program(), var),
             Place::Zeros(region) => block.regions.contains(&region),
             Place::Cell(cell) => block.regions.contains(&cell.region),
+            // What is made inside is not known.
+            Place::Heap => true,
         }
     }
 
@@ -41,6 +43,8 @@ impl ValueReducer {
             Place::Var(var) => block.vars.contains(&var),
             Place::Zeros(region) => block.regions.contains(&region),
             Place::Cell(cell) => block.regions.contains(&cell.region),
+            // What is made inside is not known.
+            Place::Heap => true,
         }
     }
 }
@@ -56,6 +60,8 @@ impl Reducer for ValueReducer {
             Place::Var(var) => block.sees(program, var),
             Place::Zeros(region) => block.regions.contains(&region),
             Place::Cell(cell) => block.regions.contains(&cell.region),
+            // What is made inside is not known.
+            Place::Heap => true,
         };
         reduced.retain(&sees, &|region| block.regions.contains(&region));
         Ok(reduced)

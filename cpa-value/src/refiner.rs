@@ -83,7 +83,7 @@ impl Tracker for ValueTracker {
         let state = arg.state(node).get(self.handle);
         match self.machine.place(slot) {
             Place::Zeros(region) => !state.has_zeros(region),
-            Place::Var(_) | Place::Cell(_) => !state.knows(slot),
+            Place::Var(_) | Place::Cell(_) | Place::Heap => !state.knows(slot),
         }
     }
 
@@ -136,6 +136,8 @@ impl ValueRefiner {
             Place::Var(_) => 1,
             Place::Cell(_) => 2,
             Place::Zeros(_) => 1,
+            // In a loop that makes objects this is a counter too.
+            Place::Heap => 100,
         }
     }
 

@@ -70,6 +70,19 @@ impl ValueState {
         self.map.insert(var_slot(var).0, bits(value, ty));
     }
 
+    /// The bits at a place.
+    pub(crate) fn get(&self, slot: Slot) -> Option<u64> {
+        self.map.get(slot.0)
+    }
+
+    /// The bits at a place are known from now on, or unknown.
+    pub(crate) fn put(&mut self, slot: Slot, bits: Option<u64>) {
+        match bits {
+            Some(bits) => self.map.insert(slot.0, bits),
+            None => self.forget(slot),
+        }
+    }
+
     pub(crate) fn forget(&mut self, slot: Slot) {
         self.map.remove(slot.0);
     }
@@ -153,6 +166,15 @@ impl ValueState {
             bits |= byte << (8 * offset);
         }
         Some(bits)
+    }
+
+    /// Whether no byte of a cell is known.
+    pub(crate) fn knows_nothing_of(&self, places: &Places, slot: Slot) -> bool {
+        let Cell { region, addr, bytes } = places.cell_of(slot);
+        let known = |&other: &Slot| self.knows(other);
+        !self.knows(slot)
+            && !places.overlapping(slot).iter().any(known)
+            && !(addr..addr + bytes).any(|addr| self.is_zero(region, addr))
     }
 
     fn is_zero(&self, region: RegionId, addr: u64) -> bool {

@@ -170,7 +170,7 @@ impl OctagonTracker {
     fn var(&self, slot: Slot) -> Option<VarId> {
         match self.machine.place(slot) {
             Place::Var(var) => Some(var),
-            Place::Cell(_) | Place::Zeros(_) => None,
+            Place::Cell(_) | Place::Zeros(_) | Place::Heap => None,
         }
     }
 }

@@ -139,6 +139,44 @@ fn values_pass_through_memory() {
 }
 
 #[test]
+fn new_objects_have_addresses() {
+    let object = "struct s { int state; int *steps; }; int main(void) { struct s *p = malloc(sizeof(struct s));
+        int *steps = malloc(sizeof(int)); p->state = 1; p->steps = steps; *steps = 0;
+        while (__VERIFIER_nondet_int()) {
+            if (p->state == 1) p->state = 2; else if (p->state == 2) p->state = LAST; else reach_error();
+            if (*p->steps != 0) reach_error();
+        } return 0; }";
+    assert_eq!(cegar(&object.replace("LAST", "1")).0, "TRUE");
+    assert!(cegar(&object.replace("LAST", "3")).0.starts_with("FALSE"));
+    // Where the second object lies depends on an input.
+    let sized = "int main(void) { int n = __VERIFIER_nondet_int(); int *p = malloc(n); int *q = malloc(4); *q = 1;
+        if (*q != 1) reach_error(); return 0; }";
+    assert_eq!(cegar(sized).0, "UNKNOWN");
+}
+
+#[test]
+fn assumptions_tell_what_is_in_memory() {
+    let object = "struct t { int phase; }; struct s { int state; struct t *t; }; struct s m; struct t n;
+        int main(void) { struct s *p = &m; p->t = &n; p->state = __VERIFIER_nondet_int();
+        p->t->phase = __VERIFIER_nondet_int();
+        if (p->state == 3 && p->t->phase == 4) { CHANGE; if (p->state != 3 || p->t->phase != 4) reach_error(); }
+        return 0; }";
+    assert_eq!(cegar(&object.replace("CHANGE", "")).0, "TRUE");
+    assert_eq!(
+        cegar(&object.replace("CHANGE", "struct t *q = p->t; int x = q->phase; if (x != 4) reach_error()")).0,
+        "TRUE"
+    );
+    assert!(cegar(&object.replace("CHANGE", "n.phase = 5")).0.starts_with("FALSE 3 4"));
+    // The variable does not hold any more what is in memory, or something else is asked of it.
+    let between = "int m; int main(void) { int *p = &m; *p = __VERIFIER_nondet_int(); int x = *p; CHANGE; if (x == 3) {
+        if (*p != 3) reach_error(); } return 0; }";
+    assert_eq!(cegar(&between.replace("CHANGE", "")).0, "TRUE");
+    for change in ["*p = 4", "x = x - 1", "p = malloc(4); *p = 5"] {
+        assert!(cegar(&between.replace("CHANGE", change)).0.starts_with("FALSE"), "{change}");
+    }
+}
+
+#[test]
 fn relations_are_left_to_others() {
     check(
         "int main(void) { int x = __VERIFIER_nondet_int(); int y = x; if (x != y) reach_error(); return 0; }",
