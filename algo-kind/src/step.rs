@@ -22,7 +22,7 @@ use cpa_predicate::Manager;
 use smt::TermId;
 
 use crate::cutpoints::Cutpoints;
-use crate::invariants::{Invariants, with_instances};
+use crate::invariants::{Invariants, conjuncts, still_meant, with_instances};
 
 /// The unrolling from one cut point.
 pub struct StepUnrolling {
@@ -93,8 +93,13 @@ impl StepUnrolling {
         let mut knowledge = Vec::new();
         for &(number, id) in &self.heads[..self.last] {
             let path = self.unrolling.path(id);
-            let invariant = path.instantiate(&mut manager.terms, invariants.term(number));
-            knowledge.push(manager.terms.implies(path.pc, invariant));
+            for fact in conjuncts(&manager.terms, invariants.term(number)) {
+                if !still_meant(manager, self.unrolling.program(), path, fact) {
+                    continue;
+                }
+                let fact = path.instantiate(&mut manager.terms, fact);
+                knowledge.push(manager.terms.implies(path.pc, fact));
+            }
         }
         knowledge
     }
@@ -155,7 +160,7 @@ impl Step {
             let mut known = vec![invariants.term(number)];
             known.extend(unrolling.knowledge(manager, invariants));
             let program = Arc::clone(unrolling.unrolling().program());
-            formulas.extend(with_instances(manager, &program, unrolling, known));
+            formulas.extend(with_instances(manager, &program, unrolling, false, known));
             match ask(cx, manager, &formulas, timeout, |_, _| ())? {
                 Answer::Unsat => {}
                 Answer::Sat(()) | Answer::Unknown(_) => return Ok(false),

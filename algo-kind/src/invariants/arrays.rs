@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Candidates about all elements of a part of an array: "for all k from i to n, a[k] = 2k + b[k]".
 //!
-//! The universally quantified k is the symbol of [`index`]; a candidate that contains it is meant for all its values. It
-//! is proved for an arbitrary k, and used for those k that the program computes as indices ([`with_instances`]), so no query
-//! contains a quantifier; Flanagan, Qadeer, *Predicate Abstraction for Software Verification* (POPL 2002), section 5. Parts
-//! are bounded by variables and constants that indices are compared with. Facts are equations that hold in the samples, as
-//! for variables, and comparisons with constants, variables and other arrays.
+//! The universally quantified k is the symbol [`index`]; a candidate that contains it is meant for all its values, which
+//! [`instances`](super::instances) explains. Flanagan, Qadeer, *Predicate Abstraction for Software Verification* (POPL
+//! 2002), section 5. Parts are bounded by variables and constants that indices are compared with. Facts are equations that
+//! hold in the samples, as for variables, and comparisons with constants, variables and other arrays.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 use cfa::Program;
-use cfa::eval::eval;
-use cfa::ids::{ExprId, VarId};
+use cfa::ids::VarId;
 use cfa::ir::{BinOp, CmpOp, ExprKind, IntTy, Op};
 use cpa_predicate::Manager;
-use smt::{BvBin, BvCmp, Sort, SymId, TermId, Terms};
+use indexmap::IndexMap;
+use smt::{BvBin, BvCmp, TermId, Terms};
 
 use super::candidates::{constants_in, interesting_variables, variable};
-use super::memory::{Array, Base, Index, Layout, place};
-use super::nullspace::null_space;
+use super::instances::{INDEX, index};
+use super::memory::{Array, Base, Index, Layout};
+use super::nullspace::{independent, null_space};
 use super::sample::Sample;
-use crate::step::StepUnrolling;
 
 /// How many candidates a cut point has.
 const CANDIDATES: usize = 200;
@@ -30,61 +30,13 @@ const BOUNDS: usize = 6;
 const RANGES: usize = 40;
 /// How many variables and cells equations are looked for over.
 const SCALARS: usize = 7;
-/// How many indices facts about all elements are used for.
-const INSTANCES: usize = 24;
+/// Bits of indices of which remainders are taken: division is expensive.
+const REMAINDER: u32 = 32;
 /// How many arrays facts are looked for at a cut point.
 const ARRAYS: usize = 6;
 
-/// The symbol that stands for an arbitrary index.
-fn index(terms: &mut Terms, program: &Program) -> SymId {
-    terms.symbol("index!", Sort::Bv(program.machine.size_type().bits))
-}
-
-/// Facts with the consequences that matter in an unrolling: those about all indices also for the indices that it computes.
-pub(crate) fn with_instances(
-    manager: &mut Manager,
-    program: &Program,
-    steps: &StepUnrolling,
-    mut facts: Vec<TermId>,
-) -> Vec<TermId> {
-    let index = index(&mut manager.terms, program);
-    let quantified = |terms: &Terms, fact: TermId| terms.symbols(fact).contains(&(index, 0));
-    let about_all: Vec<TermId> = facts.iter().copied().filter(|&fact| quantified(&manager.terms, fact)).collect();
-    if about_all.is_empty() {
-        return facts;
-    }
-    for instance in instances(manager, program, steps) {
-        for &fact in &about_all {
-            facts.push(
-                manager
-                    .terms
-                    .substitute(fact, &mut |_, symbol, number| (symbol == index && number == 0).then_some(instance)),
-            );
-        }
-    }
-    facts
-}
-
-/// The indices that an unrolling computes.
-fn instances(manager: &mut Manager, program: &Program, steps: &StepUnrolling) -> Vec<TermId> {
-    let unrolling = steps.unrolling();
-    let mut found = Vec::new();
-    for id in unrolling.arg().ids() {
-        for &edge in &program.node(unrolling.arg().location(id)).leaving {
-            let (Op::Load { addr, .. } | Op::Store { addr, .. }) = program.edge(edge).op else { continue };
-            let Some(place) = place(program, addr) else { continue };
-            let Some(term) = index_term(manager, program, &place.index) else { continue };
-            let term = unrolling.path(id).instantiate(&mut manager.terms, term);
-            if !found.contains(&term) && found.len() < INSTANCES {
-                found.push(term);
-            }
-        }
-    }
-    found
-}
-
 /// A value of a type as one of `width` bits; none if it is wider.
-fn widened(terms: &mut Terms, value: TermId, ty: IntTy, width: u32) -> Option<TermId> {
+pub(super) fn widened(terms: &mut Terms, value: TermId, ty: IntTy, width: u32) -> Option<TermId> {
     match terms.width(value) {
         own if own > width => None,
         own if own == width => Some(value),
@@ -93,21 +45,23 @@ fn widened(terms: &mut Terms, value: TermId, ty: IntTy, width: u32) -> Option<Te
     }
 }
 
-fn index_term(manager: &mut Manager, program: &Program, index: &Index) -> Option<TermId> {
-    let width = program.machine.size_type().bits;
+pub(super) fn index_term(manager: &mut Manager, program: &Program, index: &Index) -> Option<TermId> {
+    let width = INDEX;
     let mut sum = number(&mut manager.terms, index.constant, width);
-    for &(factor, part) in &index.parts {
-        let value = manager.encoder.value(&mut manager.terms, part).ok()?;
-        let terms = &mut manager.terms;
-        let value = widened(terms, value, program.exprs.ty(part), width)?;
-        let factor = number(terms, factor, width);
-        let product = terms.bv_bin(BvBin::Mul, factor, value);
-        sum = terms.bv_bin(BvBin::Add, sum, product);
+    for part in &index.parts {
+        let mut product = number(&mut manager.terms, part.factor, width);
+        for &factor in &part.product {
+            let value = manager.encoder.value(&mut manager.terms, factor).ok()?;
+            let terms = &mut manager.terms;
+            let value = widened(terms, value, program.exprs.ty(factor), width)?;
+            product = terms.bv_bin(BvBin::Mul, product, value);
+        }
+        sum = manager.terms.bv_bin(BvBin::Add, sum, product);
     }
     Some(sum)
 }
 
-fn number(terms: &mut Terms, value: i128, width: u32) -> TermId {
+pub(super) fn number(terms: &mut Terms, value: i128, width: u32) -> TermId {
     let bits = IntTy { bits: width, signed: false }.wrap(value);
     terms.bv(width, bits.unsigned_abs())
 }
@@ -146,13 +100,35 @@ impl<'a> Search<'a> {
         for &at in &arrays {
             let ranges = self.ranges(&self.layout.arrays[at]);
             found.extend(self.copies(at, &arrays, &ranges));
-            for (low, high) in ranges {
-                let rows = self.rows(at, &low, &high);
+            // Each fact with the ranges where it holds.
+            let mut facts: IndexMap<TermId, Vec<usize>> = IndexMap::new();
+            let mut counts = Vec::new();
+            for (number, (low, high)) in ranges.iter().enumerate() {
+                let rows = self.rows(at, low, high);
+                counts.push(rows.len());
                 if rows.len() < 3 {
                     continue;
                 }
-                let guard = self.guard(&low, &high);
                 for fact in self.facts(at, &arrays, &scalars, &rows) {
+                    facts.entry(fact).or_default().push(number);
+                }
+            }
+            for (fact, holds) in facts {
+                for &range in &holds {
+                    // A range with more elements says more; a greater one with the same elements is only guessed.
+                    let is_better = |&other: &usize| {
+                        let (mine, theirs) = (&ranges[range], &ranges[other]);
+                        match counts[range].cmp(&counts[other]) {
+                            Ordering::Less => self.is_part(mine, theirs),
+                            Ordering::Equal => self.is_part(theirs, mine),
+                            Ordering::Greater => false,
+                        }
+                    };
+                    if holds.iter().any(is_better) {
+                        continue;
+                    }
+                    let (low, high) = &ranges[range];
+                    let guard = self.guard(low, high);
                     let candidate = self.manager.terms.implies(guard, fact);
                     if !found.contains(&candidate) {
                         found.push(candidate);
@@ -166,12 +142,22 @@ impl<'a> Search<'a> {
         found
     }
 
-    fn width(&self) -> u32 {
-        self.program.machine.size_type().bits
+    /// Whether a range is a part of another one in all samples, and smaller in some.
+    fn is_part(&self, (low, high): &(Scalar, Scalar), (from, to): &(Scalar, Scalar)) -> bool {
+        let mut smaller = false;
+        for number in 0..self.samples.len() {
+            let known = (low.values[number], high.values[number], from.values[number], to.values[number]);
+            let (Some(low), Some(high), Some(from), Some(to)) = known else { continue };
+            if low < high && !(from <= low && high <= to) {
+                return false;
+            }
+            smaller |= high.max(low) - low < to - from;
+        }
+        smaller
     }
 
     fn constant(&mut self, value: i128) -> Scalar {
-        let width = self.width();
+        let width = INDEX;
         let term = number(&mut self.manager.terms, value, width);
         Scalar { term, ty: IntTy { bits: width, signed: true }, values: vec![Some(value); self.samples.len()] }
     }
@@ -183,20 +169,15 @@ impl<'a> Search<'a> {
 
     /// An index that the program computes, plus a constant.
     fn computed(&mut self, index: &Index, more: i128) -> Option<Scalar> {
-        let usable = |var: VarId| (self.in_scope)(var) && !self.program.var(var).temporary;
-        if !index.parts.iter().all(|&(_, part)| self.program.exprs.vars(part).into_iter().all(usable)) {
+        let usable =
+            |var: VarId| (self.in_scope)(var) && (!self.program.var(var).temporary || is_fixed(self.program, var));
+        if !index.parts.iter().all(|part| part.variables(self.program).into_iter().all(usable)) {
             return None;
         }
         let index = Index { constant: index.constant + more, parts: index.parts.clone() };
         let term = index_term(self.manager, self.program, &index)?;
-        let ty = IntTy { bits: self.width(), signed: true };
-        let value = |sample: &Sample| {
-            let mut sum = index.constant;
-            for &(factor, part) in &index.parts {
-                sum += factor * evaluate(self.program, part, sample)?;
-            }
-            Some(ty.wrap(sum))
-        };
+        let ty = IntTy { bits: INDEX, signed: true };
+        let value = |sample: &Sample| Some(ty.wrap(index.value(self.program, &sample.vars)?));
         Some(Scalar { term, ty, values: self.samples.iter().map(value).collect() })
     }
 
@@ -222,28 +203,12 @@ impl<'a> Search<'a> {
         result
     }
 
-    /// Whether a variable holds a number and can be mentioned.
     fn is_number(&self, var: VarId) -> bool {
-        let data = self.program.var(var);
-        let points = self.layout.arrays.iter().any(|array| array.base == Base::Pointer(var));
-        (self.in_scope)(var) && !data.temporary && data.float.is_none() && !points
+        is_number(self.program, self.layout, self.in_scope, var)
     }
 
-    /// The variables in indices of an array and those that these are compared with.
     fn bounding(&self, array: &Array) -> Vec<VarId> {
-        let mut vars: Vec<VarId> = array.indices.iter().copied().filter(|&var| self.is_number(var)).collect();
-        let direct: BTreeSet<VarId> = vars.iter().copied().collect();
-        for edge in &self.program.edges {
-            let Op::Assume { cond, .. } = edge.op else { continue };
-            let compared = self.program.exprs.vars(cond);
-            if compared.iter().any(|var| direct.contains(var)) {
-                let more: Vec<VarId> =
-                    compared.into_iter().filter(|&var| self.is_number(var) && !vars.contains(&var)).collect();
-                vars.extend(more);
-            }
-        }
-        vars.truncate(BOUNDS);
-        vars
+        bounding(self.program, self.layout, self.in_scope, array)
     }
 
     fn ranges(&mut self, array: &Array) -> Vec<(Scalar, Scalar)> {
@@ -264,8 +229,16 @@ impl<'a> Search<'a> {
             for more in [0, 1] {
                 inner.extend(self.computed(index, more));
             }
+            for row in index.rows() {
+                inner.extend(self.computed(&row, 0));
+            }
         }
-        inner.retain(|scalar| scalar.ty.bits <= self.program.machine.size_type().bits);
+        for size in &array.sizes {
+            inner.extend(self.computed(size, 0));
+        }
+        // Conversions of an index are mostly what it was.
+        let mut values = BTreeSet::new();
+        inner.retain(|scalar| scalar.ty.bits <= INDEX && values.insert(scalar.values.clone()));
         let outer: Vec<Scalar> = constants.into_iter().take(4).map(|value| self.constant(value)).collect();
         let zero = self.constant(0);
         let mut ranges: Vec<(Scalar, Scalar)> = Vec::new();
@@ -296,12 +269,12 @@ impl<'a> Search<'a> {
 
     /// The k of facts about all elements.
     fn any_index(&mut self) -> TermId {
-        let symbol = index(&mut self.manager.terms, self.program);
+        let symbol = index(&mut self.manager.terms);
         self.manager.terms.var(symbol, 0)
     }
 
     fn guard(&mut self, low: &Scalar, high: &Scalar) -> TermId {
-        let width = self.width();
+        let width = INDEX;
         let k = self.any_index();
         let terms = &mut self.manager.terms;
         // Scalars that are wider were left out.
@@ -319,20 +292,9 @@ impl<'a> Search<'a> {
 
     /// The element of an array with an index that depends linearly on k.
     fn element_at(&mut self, at: usize, factor: i128, more: i128) -> TermId {
-        let array = &self.layout.arrays[at];
-        let width = self.width();
         let k = self.any_index();
-        let base = match array.base {
-            Base::Address(addr) => number(&mut self.manager.terms, addr, width),
-            Base::Pointer(var) => variable(self.manager, var),
-        };
-        let terms = &mut self.manager.terms;
-        let stride = number(terms, factor * array.stride, width);
-        let distance = terms.bv_bin(BvBin::Mul, stride, k);
-        let offset = number(terms, array.offset + more * array.stride, width);
-        let distance = terms.bv_bin(BvBin::Add, distance, offset);
-        let addr = terms.bv_bin(BvBin::Add, base, distance);
-        self.manager.encoder.read(terms, array.region, addr, array.ty.bits)
+        let base = base_of(self.manager, self.program, &self.layout.arrays[at]);
+        element_of(self.manager, self.program, &self.layout.arrays[at], base, (factor, more), k)
     }
 
     /// What holds in all rows.
@@ -345,6 +307,7 @@ impl<'a> Search<'a> {
             let value = number(&mut self.manager.terms, least, ty.bits);
             facts.push(self.manager.terms.eq(element, value));
         }
+        facts.extend(self.equalities(at, arrays, scalars, rows));
         let mut linear = self.equations(at, arrays, scalars, rows, 1);
         if linear.is_empty() {
             linear = self.equations(at, arrays, scalars, rows, 3);
@@ -361,6 +324,30 @@ impl<'a> Search<'a> {
         }
         facts.extend(self.comparisons(at, arrays, scalars, rows, (least, greatest)));
         facts
+    }
+
+    /// Equality with scalars and with the same elements of other arrays.
+    fn equalities(
+        &mut self,
+        at: usize,
+        arrays: &[usize],
+        scalars: &[Scalar],
+        rows: &[(usize, i128, i128)],
+    ) -> Vec<TermId> {
+        let bits = self.layout.arrays[at].ty.bits;
+        let element = self.element(at);
+        let mut same = Vec::new();
+        for scalar in scalars.iter().filter(|scalar| scalar.ty.bits <= bits) {
+            if rows.iter().all(|row| scalar.values[row.0] == Some(row.2)) {
+                same.extend(widened(&mut self.manager.terms, scalar.term, scalar.ty, bits));
+            }
+        }
+        for &other in arrays.iter().filter(|&&other| other != at && self.layout.arrays[other].ty.bits == bits) {
+            if self.with_element(other, rows).is_some_and(|both| both.iter().all(|(mine, theirs)| mine == theirs)) {
+                same.push(self.element(other));
+            }
+        }
+        same.into_iter().map(|term| self.manager.terms.eq(element, term)).collect()
     }
 
     /// Equality with elements of other arrays at indices that depend linearly on k, as long as these are below a bound.
@@ -403,16 +390,17 @@ impl<'a> Search<'a> {
                     if elements[position].1 != value {
                         return false;
                     }
-                    same.insert((index, value));
+                    same.insert(value);
                 }
             }
         }
+        // Arrays with few values agree in many ways.
         same.len() >= 4
     }
 
     /// That k is not negative and a linear function of it is below a bound.
     fn guard_of(&mut self, high: &Scalar, (factor, offset): (i128, i128)) -> TermId {
-        let width = self.width();
+        let width = INDEX;
         let k = self.any_index();
         let terms = &mut self.manager.terms;
         let (zero, factor, offset) =
@@ -443,9 +431,10 @@ impl<'a> Search<'a> {
         if some.len() < 3 {
             return Vec::new();
         }
-        let width = self.width();
+        let width = REMAINDER;
         let k = self.any_index();
         let terms = &mut self.manager.terms;
+        let k = terms.extract(width - 1, 0, k);
         let (by, rest) = (number(terms, modulus, width), number(terms, rest, width));
         let remainder = terms.bv_bin(BvBin::Urem, k, by);
         let guard = terms.eq(remainder, rest);
@@ -541,12 +530,12 @@ impl<'a> Search<'a> {
         degree: u32,
     ) -> Vec<TermId> {
         let ty = self.layout.arrays[at].ty;
-        let width = self.width();
+        let width = INDEX;
         let k = self.any_index();
         let k = match width.cmp(&ty.bits) {
-            std::cmp::Ordering::Less => self.manager.terms.sext(ty.bits, k),
-            std::cmp::Ordering::Equal => k,
-            std::cmp::Ordering::Greater => self.manager.terms.extract(ty.bits - 1, 0, k),
+            Ordering::Less => self.manager.terms.sext(ty.bits, k),
+            Ordering::Equal => k,
+            Ordering::Greater => self.manager.terms.extract(ty.bits - 1, 0, k),
         };
         // Columns after the constant: terms with their values in the rows.
         let mut columns: Vec<(TermId, Vec<i128>)> = Vec::new();
@@ -572,6 +561,12 @@ impl<'a> Search<'a> {
                 columns.push((term, both.into_iter().map(|(_, value)| value).collect()));
             }
         }
+        // What depends on other columns would give the same equation in many forms.
+        let vectors: Vec<Vec<i128>> =
+            std::iter::once(vec![1; rows.len()]).chain(columns.iter().map(|column| column.1.clone())).collect();
+        let kept = independent(&vectors);
+        let mut columns: Vec<(TermId, Vec<i128>)> =
+            kept.into_iter().filter(|&at| at > 0).map(|at| columns[at - 1].clone()).collect();
         columns.push((self.element(at), rows.iter().map(|row| row.2).collect()));
         let own = columns.len();
         let mut matrix: BTreeSet<Vec<i128>> = BTreeSet::new();
@@ -603,6 +598,71 @@ impl<'a> Search<'a> {
     }
 }
 
+/// Whether a temporary variable is computed once and not loaded, such as the size of an array.
+fn is_fixed(program: &Program, temporary: VarId) -> bool {
+    let mut assigned =
+        program.edges.iter().filter(|edge| matches!(edge.op, Op::Assign { var, .. } if var == temporary));
+    let loaded = program.edges.iter().any(|edge| matches!(edge.op, Op::Load { var, .. } if var == temporary));
+    assigned.next().is_some() && assigned.next().is_none() && !loaded
+}
+
+/// Whether a variable holds a number and can be mentioned.
+fn is_number(program: &Program, layout: &Layout, in_scope: &dyn Fn(VarId) -> bool, var: VarId) -> bool {
+    let data = program.var(var);
+    let points = layout.arrays.iter().any(|array| array.base == Base::Pointer(var));
+    in_scope(var) && !data.temporary && data.float.is_none() && !points
+}
+
+/// The variables in indices of an array and those that these are compared with.
+pub(super) fn bounding(
+    program: &Program,
+    layout: &Layout,
+    in_scope: &dyn Fn(VarId) -> bool,
+    array: &Array,
+) -> Vec<VarId> {
+    let usable = |var: VarId| is_number(program, layout, in_scope, var);
+    let mut vars: Vec<VarId> = array.indices.iter().copied().filter(|&var| usable(var)).collect();
+    let direct: BTreeSet<VarId> = vars.iter().copied().collect();
+    for edge in &program.edges {
+        let Op::Assume { cond, .. } = edge.op else { continue };
+        let compared = program.exprs.vars(cond);
+        if compared.iter().any(|var| direct.contains(var)) {
+            let more: Vec<VarId> = compared.into_iter().filter(|&var| usable(var) && !vars.contains(&var)).collect();
+            vars.extend(more);
+        }
+    }
+    vars.truncate(BOUNDS);
+    vars
+}
+
+/// The address where an array begins, without its offset.
+pub(super) fn base_of(manager: &mut Manager, program: &Program, array: &Array) -> TermId {
+    match array.base {
+        Base::Address(addr) => number(&mut manager.terms, addr, program.machine.size_type().bits),
+        Base::Pointer(var) => variable(manager, var),
+    }
+}
+
+/// The element of an array at `base` whose index is a linear function of an index of [`INDEX`] bits.
+pub(super) fn element_of(
+    manager: &mut Manager,
+    program: &Program,
+    array: &Array,
+    base: TermId,
+    (factor, more): (i128, i128),
+    index: TermId,
+) -> TermId {
+    let width = program.machine.size_type().bits;
+    let terms = &mut manager.terms;
+    let index = if width < INDEX { terms.extract(width - 1, 0, index) } else { index };
+    let stride = number(terms, factor * array.stride, width);
+    let distance = terms.bv_bin(BvBin::Mul, stride, index);
+    let offset = number(terms, array.offset + more * array.stride, width);
+    let distance = terms.bv_bin(BvBin::Add, distance, offset);
+    let addr = terms.bv_bin(BvBin::Add, base, distance);
+    manager.encoder.read(terms, array.region, addr, array.ty.bits)
+}
+
 /// A cell with its values in the samples.
 fn cell(manager: &mut Manager, layout: &Layout, at: usize, samples: &[Sample]) -> Scalar {
     let (term, ty) = cell_term(manager, layout, at);
@@ -615,11 +675,4 @@ pub(crate) fn cell_term(manager: &mut Manager, layout: &Layout, at: usize) -> (T
     let width = manager.encoder.program().machine.size_type().bits;
     let addr = number(&mut manager.terms, i128::from(cell.addr), width);
     (manager.encoder.read(&mut manager.terms, cell.region, addr, cell.ty.bits), cell.ty)
-}
-
-/// The value of an expression in a sample, if its variables are known.
-fn evaluate(program: &Program, id: ExprId, sample: &Sample) -> Option<i128> {
-    let vars: BTreeMap<VarId, i128> =
-        program.exprs.vars(id).into_iter().map(|var| Some((var, *sample.vars.get(&var)?))).collect::<Option<_>>()?;
-    eval(&program.exprs, id, &mut |var| vars[&var]).ok()
 }

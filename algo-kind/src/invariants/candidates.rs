@@ -11,13 +11,15 @@ use cfa::Program;
 use cfa::ids::{ExprId, FuncId, VarId};
 use cfa::ir::{BinOp, CmpOp, ExprKind, IntTy, Op, Scope};
 use cpa_predicate::{Encoding, Manager};
-use smt::{BvBin, TermId, Value};
+use smt::{BvBin, BvCmp, TermId, Value};
 
-use super::arrays::{Search, cell_term};
+use super::arrays::{Search, cell_term, number, widened};
 use super::env::Env;
+use super::instances::INDEX;
 use super::memory::Layout;
-use super::nullspace::null_space;
+use super::nullspace::{independent, null_space};
 use super::sample::Sample;
+use super::sums;
 use crate::cutpoints::Cutpoints;
 
 /// How many variables are compared with each other.
@@ -28,6 +30,14 @@ const CONSTANTS: usize = 10;
 const LINEAR: usize = 12;
 /// How many variables are multiplied with each other.
 const MULTIPLIED: usize = 5;
+/// How many variables say of how many elements the sum is looked at.
+const SUMMED: usize = 3;
+/// The greatest factor of an index in bounds, and how many bits it may add.
+const MOST_MULTIPLE: i128 = 63;
+const MULTIPLE_BITS: u32 = 7;
+/// How many factors are tried, and for how many indices.
+const MULTIPLES: usize = 4;
+const MULTIPLES_OF: usize = 2;
 /// How many conditions of the program are tried.
 const CONDITIONS: usize = 60;
 /// How many conditions of the program facts may depend on.
@@ -101,6 +111,10 @@ fn congruent(manager: &mut Manager, var: VarId, ty: IntTy, modulus: i128, residu
 enum Atom {
     Var(VarId),
     Cell(usize),
+    /// The sum of the first elements of an array of the layout, as many as a variable says.
+    Sum(usize, VarId),
+    /// The sum of all elements of an array of the layout of fixed length.
+    Total(usize, i128),
 }
 
 /// Makes candidates for one cut point.
@@ -146,6 +160,8 @@ impl<'a> Guesser<'a> {
         terms.retain(|&term| samples.iter().all(|sample| holds(self.manager, program, term, sample)));
         self.comparisons(&atoms, &mut terms);
         self.equations(&atoms, &mut terms);
+        self.sums(&in_scope, &atoms, &mut terms);
+        self.multiples(&atoms, &mut terms);
         if *self.layout != Layout::default() {
             let layout = self.layout;
             terms.extend(Search { manager: self.manager, program, layout, samples, in_scope: &in_scope }.run());
@@ -169,6 +185,7 @@ impl<'a> Guesser<'a> {
             among.equations(atoms, &mut facts);
             facts.extend(Search { manager: among.manager, program, layout, samples: &some, in_scope }.run());
             among.comparisons(atoms, &mut facts);
+            among.multiples(atoms, &mut facts);
             // Memory may have no value in the samples that do not meet the condition.
             facts.retain(|&fact| !out.contains(&fact) || self.manager.terms.has_array(fact));
             facts.truncate(CONDITIONAL);
@@ -204,6 +221,7 @@ impl<'a> Guesser<'a> {
         match atom {
             Atom::Var(var) => self.program.var(var).ty,
             Atom::Cell(at) => self.layout.cells[at].ty,
+            Atom::Sum(..) | Atom::Total(..) => IntTy { bits: sums::BITS, signed: true },
         }
     }
 
@@ -211,6 +229,15 @@ impl<'a> Guesser<'a> {
         match atom {
             Atom::Var(var) => variable(self.manager, var),
             Atom::Cell(at) => cell_term(self.manager, self.layout, at).0,
+            Atom::Sum(at, var) => {
+                let index = variable(self.manager, var);
+                let index = widened(&mut self.manager.terms, index, self.program.var(var).ty, INDEX);
+                sums::sum(&mut self.manager.terms, at, index.expect("variables have at most 64 bits"))
+            }
+            Atom::Total(at, length) => {
+                let length = number(&mut self.manager.terms, length, INDEX);
+                sums::sum(&mut self.manager.terms, at, length)
+            }
         }
     }
 
@@ -234,6 +261,7 @@ impl<'a> Guesser<'a> {
             let x = self.term(a);
             for &b in &compared[at + 1..] {
                 if self.ty(b) != ty {
+                    self.comparisons_of_numbers(a, b, out);
                     continue;
                 }
                 let y = self.term(b);
@@ -256,7 +284,7 @@ impl<'a> Guesser<'a> {
             }
             let constants = match a {
                 Atom::Var(var) => constants_for(self.program, var),
-                Atom::Cell(_) => vec![0, 1],
+                Atom::Cell(_) | Atom::Sum(..) | Atom::Total(..) => vec![0, 1],
             };
             for constant in constants {
                 if constant < ty.min() || constant > ty.max() {
@@ -282,6 +310,68 @@ impl<'a> Guesser<'a> {
         }
     }
 
+    /// What is not greater than a multiple of an index: sums of elements that are not greater than a constant of the program.
+    fn multiples(&mut self, atoms: &[Atom], out: &mut Vec<TermId>) {
+        if self.manager.encoder.encoding() != Encoding::Bitvector {
+            return;
+        }
+        let mut factors = BTreeSet::new();
+        for edge in &self.program.edges {
+            if let Op::Store { value: id, .. } | Op::Assign { value: id, .. } = edge.op {
+                constants_in(self.program, id, &mut |value| {
+                    if (2..=MOST_MULTIPLE).contains(&value) {
+                        factors.insert(value);
+                    }
+                });
+            }
+        }
+        let is_index = |atom: &Atom| match atom {
+            Atom::Var(var) => self.layout.arrays.iter().any(|array| array.indices.contains(var)),
+            _ => false,
+        };
+        let (indices, others): (Vec<Atom>, Vec<Atom>) = atoms.iter().take(COMPARED).partition(|atom| is_index(atom));
+        for &x in &others {
+            for &y in indices.iter().take(MULTIPLES_OF) {
+                let values = self.values([x, y]);
+                let (of_x, of_y) = (self.ty(x), self.ty(y));
+                let width = of_x.bits.max(of_y.bits) + MULTIPLE_BITS;
+                let (left, right) = (self.term(x), self.term(y));
+                let left = widened(&mut self.manager.terms, left, of_x, width);
+                let right = widened(&mut self.manager.terms, right, of_y, width);
+                let (Some(left), Some(right)) = (left, right) else { continue };
+                for &factor in factors.iter().take(MULTIPLES) {
+                    if values.len() > 4 && values.iter().all(|[x, y]| *x <= factor * y) {
+                        let factor = number(&mut self.manager.terms, factor, width);
+                        let product = self.manager.terms.bv_bin(BvBin::Mul, factor, right);
+                        out.push(self.manager.terms.bv_cmp(BvCmp::Sle, left, product));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Which of two atoms of different types is not greater, as mathematical numbers.
+    fn comparisons_of_numbers(&mut self, a: Atom, b: Atom, out: &mut Vec<TermId>) {
+        let values = self.values([a, b]);
+        if values.is_empty() || self.manager.encoder.encoding() != Encoding::Bitvector {
+            return;
+        }
+        // One bit more than both have is enough for either sign.
+        let width = self.ty(a).bits.max(self.ty(b).bits) + 1;
+        let ty = IntTy { bits: width, signed: true };
+        let mut number = |atom: Atom| {
+            let (term, ty) = (self.term(atom), self.ty(atom));
+            widened(&mut self.manager.terms, term, ty, width)
+        };
+        let (Some(x), Some(y)) = (number(a), number(b)) else { return };
+        if values.iter().all(|[a, b]| a <= b) {
+            out.push(compare(self.manager, CmpOp::Le, ty, x, y));
+        }
+        if values.iter().all(|[a, b]| b <= a) {
+            out.push(compare(self.manager, CmpOp::Le, ty, y, x));
+        }
+    }
+
     /// Equations between linear terms and products that hold in all samples.
     fn equations(&mut self, atoms: &[Atom], out: &mut Vec<TermId>) {
         let known = |atom: &&Atom| self.samples.iter().all(|sample| value_of(**atom, sample).is_some());
@@ -299,14 +389,51 @@ impl<'a> Guesser<'a> {
             let linear: Vec<Vec<Atom>> = same.iter().map(|&atom| vec![atom]).collect();
             self.equations_over(&linear, width, out);
             if multiplies(self.program) && self.manager.encoder.encoding() == Encoding::Bitvector {
-                let mut monomials = linear;
-                let few = &same[..same.len().min(MULTIPLIED)];
+                // A product with what depends linearly on others says nothing new.
+                let few = self.independent(&same);
+                let mut monomials: Vec<Vec<Atom>> = few.iter().map(|&atom| vec![atom]).collect();
+                let few = &few[..few.len().min(MULTIPLIED)];
                 for (at, &a) in few.iter().enumerate() {
                     monomials.extend(few[at..].iter().map(|&b| vec![a, b]));
                 }
                 self.equations_over(&monomials, width, out);
             }
         }
+    }
+
+    /// Equations with sums of the first elements of arrays.
+    fn sums(&mut self, in_scope: &dyn Fn(VarId) -> bool, atoms: &[Atom], out: &mut Vec<TermId>) {
+        let mut sums = Vec::new();
+        for (at, array) in self.layout.arrays.iter().enumerate().filter(|(_, array)| array.summed) {
+            let counts = super::arrays::bounding(self.program, self.layout, in_scope, array);
+            let counts = counts.into_iter().filter(|&var| self.program.var(var).ty.bits <= INDEX);
+            sums.extend(counts.take(SUMMED).map(|var| Atom::Sum(at, var)));
+            sums.extend(array.lengths.iter().take(1).map(|&length| Atom::Total(at, length)));
+        }
+        let known = |atom: &&Atom| self.samples.iter().all(|sample| value_of(**atom, sample).is_some());
+        let sums: Vec<Atom> = sums.iter().filter(known).copied().collect();
+        let others: Vec<Atom> = atoms.iter().filter(known).take(LINEAR).copied().collect();
+        let mut widths: Vec<u32> = others.iter().map(|&atom| self.ty(atom).bits).filter(|&bits| bits >= 32).collect();
+        widths.sort_unstable();
+        widths.dedup();
+        for width in widths.into_iter().filter(|_| !sums.is_empty()) {
+            // What depends on others would only obscure the equations.
+            let fitting: Vec<Atom> = others.iter().copied().filter(|&atom| self.ty(atom).bits <= width).collect();
+            let mut monomials: Vec<Vec<Atom>> = sums.iter().map(|&sum| vec![sum]).collect();
+            monomials.extend(self.independent(&fitting).into_iter().map(|atom| vec![atom]));
+            self.equations_over(&monomials, width, out);
+        }
+    }
+
+    /// The atoms without those that are linear combinations of others in the samples; variables are preferred to cells.
+    fn independent(&self, atoms: &[Atom]) -> Vec<Atom> {
+        let is_cell = |atom: &Atom| matches!(atom, Atom::Cell(_));
+        let (cells, mut ordered): (Vec<Atom>, Vec<Atom>) = atoms.iter().partition(|atom| is_cell(atom));
+        ordered.extend(cells);
+        let column = |atom: &Atom| self.samples.iter().map(|sample| value_of(*atom, sample).unwrap_or(0)).collect();
+        let vectors: Vec<Vec<i128>> =
+            std::iter::once(vec![1; self.samples.len()]).chain(ordered.iter().map(column)).collect();
+        independent(&vectors).into_iter().filter(|&at| at > 0).map(|at| ordered[at - 1]).collect()
     }
 
     fn equations_over(&mut self, monomials: &[Vec<Atom>], width: u32, out: &mut Vec<TermId>) {
@@ -339,9 +466,9 @@ impl<'a> Guesser<'a> {
                     let x = self.term(atom);
                     product = match self.manager.encoder.encoding() {
                         Encoding::Bitvector => {
-                            let signed = self.ty(atom).signed;
+                            let ty = self.ty(atom);
                             let terms = &mut self.manager.terms;
-                            let x = if signed { terms.sext(width, x) } else { terms.zext(width, x) };
+                            let x = widened(terms, x, ty, width).unwrap_or_else(|| terms.extract(width - 1, 0, x));
                             terms.bv_bin(BvBin::Mul, product, x)
                         }
                         Encoding::Integer => self.manager.terms.int_mul(product, x),
@@ -363,7 +490,15 @@ fn value_of(atom: Atom, sample: &Sample) -> Option<i128> {
     match atom {
         Atom::Var(var) => sample.vars.get(&var).copied(),
         Atom::Cell(at) => sample.cells.get(at).copied().flatten(),
+        Atom::Sum(at, var) => sum_of(sample, at, *sample.vars.get(&var)?),
+        Atom::Total(at, length) => sum_of(sample, at, length),
     }
+}
+
+fn sum_of(sample: &Sample, at: usize, count: i128) -> Option<i128> {
+    let sums = sample.sums.get(at)?;
+    let found = sums.binary_search_by_key(&count, |entry| entry.0).ok()?;
+    Some(sums[found].1)
 }
 
 /// Variables in the order of how often they occur in conditions and in updates by themselves; temporaries do not count.

@@ -14,9 +14,11 @@ use algo_bmc::query::{Answer, ask};
 use cfa::Program;
 use cpa_core::{Cx, Stop};
 use cpa_predicate::Manager;
+use rustc_hash::FxHashSet;
 use smt::solver::Model;
-use smt::{TermId, Value};
+use smt::{BvBin, Term, TermId, Terms, Value};
 
+use super::instances::Goals;
 use super::{Invariants, with_instances};
 use crate::step::StepUnrolling;
 
@@ -37,13 +39,33 @@ pub(crate) struct Induction<'a> {
 
 impl Induction<'_> {
     /// What is known, with those of the candidates for each cut point that are inductive together; the others are dropped,
-    /// as far as that was found out when this is stopped.
+    /// as far as that was found out when this is stopped. Products of variables are expensive, so candidates without them
+    /// are tried alone first.
     pub(crate) fn prove(
         &self,
         cx: &Cx,
         known: &Invariants,
         candidates: &mut [Vec<TermId>],
     ) -> Result<Invariants, Stop> {
+        let is_product = |term: &TermId| has_product(&self.manager.borrow().terms, *term);
+        if !candidates.iter().flatten().any(is_product) {
+            return self.prove_together(cx, known, candidates);
+        }
+        let mut simple: Vec<Vec<TermId>> =
+            candidates.iter().map(|list| list.iter().copied().filter(|term| !is_product(term)).collect()).collect();
+        let known = self.prove_together(cx, known, &mut simple);
+        let stopped = known.is_err();
+        for (list, left) in candidates.iter_mut().zip(&simple) {
+            list.retain(|term| !left.contains(term) && (!stopped || is_product(term)));
+        }
+        let result = known.and_then(|known| self.prove_together(cx, &known, candidates));
+        for (list, proved) in candidates.iter_mut().zip(simple) {
+            list.extend(proved);
+        }
+        result
+    }
+
+    fn prove_together(&self, cx: &Cx, known: &Invariants, candidates: &mut [Vec<TermId>]) -> Result<Invariants, Stop> {
         let count = self.steps.len();
         self.preserve(cx, known, None, candidates)?;
         let mut waiting: VecDeque<usize> = (0..count).collect();
@@ -76,29 +98,27 @@ impl Induction<'_> {
         let mut weakened = Vec::new();
         let manager = &mut *self.manager.borrow_mut();
         loop {
+            let mut goals = Goals::new(manager, self.program, unrolling, candidates);
             let mut formulas = Vec::new();
             if let Some(start) = start {
                 formulas.push(known.term(start));
                 formulas.extend(&candidates[start]);
-                formulas = with_instances(manager, self.program, unrolling, formulas);
+                formulas = with_instances(manager, self.program, unrolling, true, formulas);
             }
             // Candidates at the ends of the segment, as they are there.
             let mut at_ends: Vec<(usize, usize, TermId)> = Vec::new();
             let mut broken = Vec::new();
             for &(number, node) in unrolling.first_ends() {
                 let path = unrolling.unrolling().path(node);
-                let values: Vec<TermId> = candidates[number]
-                    .iter()
-                    .map(|&candidate| path.instantiate(&mut manager.terms, candidate))
-                    .collect();
-                let all = manager.terms.and_all(&values);
-                let not_all = manager.terms.not(all);
-                broken.push(manager.terms.and(path.pc, not_all));
-                for (at, &value) in values.iter().enumerate() {
-                    let not = manager.terms.not(value);
+                let fresh = u32::try_from(node.index()).expect("nodes are counted with 32 bits") + 1;
+                let refuted = goals.refuted(manager, &candidates[number], path, fresh);
+                for (at, &not) in refuted.iter().enumerate() {
                     at_ends.push((number, at, manager.terms.and(path.pc, not)));
                 }
+                let any = manager.terms.or_all(&refuted);
+                broken.push(manager.terms.and(path.pc, any));
             }
+            formulas.extend(goals.known());
             formulas.push(manager.terms.or_all(&broken));
             let read = |manager: &mut Manager, model: &Model<'_>| refuted(manager, model, &at_ends);
             let dropped = match ask(cx, manager, &formulas, Some(self.timeout), read)? {
@@ -133,7 +153,7 @@ impl Induction<'_> {
         let mut dropped = Vec::new();
         let mut unanswered = 0;
         for &(number, at, broken) in at_ends {
-            if dropped.contains(&(number, at)) || broken == smt::Terms::fls() {
+            if dropped.contains(&(number, at)) || broken == Terms::fls() {
                 continue;
             }
             if unanswered == MAX_UNANSWERED {
@@ -156,6 +176,26 @@ impl Induction<'_> {
         }
         Ok(dropped)
     }
+}
+
+/// Whether a term contains a product of which no factor is a constant.
+fn has_product(terms: &Terms, term: TermId) -> bool {
+    let (mut waiting, mut seen) = (vec![term], FxHashSet::from_iter([term]));
+    while let Some(next) = waiting.pop() {
+        let node = terms.get(next);
+        if let Term::BvBin(BvBin::Mul, left, right) | Term::IntMul(left, right) = *node
+            && terms.as_value(left).is_none()
+            && terms.as_value(right).is_none()
+        {
+            return true;
+        }
+        node.for_each_child(|child| {
+            if seen.insert(child) {
+                waiting.push(child);
+            }
+        });
+    }
+    false
 }
 
 /// The candidates that a model refutes.

@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use cfa::Program;
+use cfa::eval::eval;
 use cfa::ids::{ExprId, RegionId, VarId};
 use cfa::ir::{BinOp, ExprKind, IntTy, Op};
 use rustc_hash::FxHashMap;
@@ -39,7 +40,45 @@ pub(crate) enum Base {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Index {
     pub(crate) constant: i128,
-    pub(crate) parts: Vec<(i128, ExprId)>,
+    pub(crate) parts: Vec<Part>,
+}
+
+/// A summand of an index: a constant times a product of expressions.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Part {
+    pub(crate) factor: i128,
+    pub(crate) product: Vec<ExprId>,
+}
+
+impl Part {
+    /// The variables in the product.
+    pub(crate) fn variables(&self, program: &Program) -> BTreeSet<VarId> {
+        self.product.iter().flat_map(|&factor| program.exprs.vars(factor)).collect()
+    }
+}
+
+impl Index {
+    /// The value in a state, as a mathematical number but for what the parts' own types do; none if a variable's is missing.
+    pub(crate) fn value(&self, program: &Program, vars: &FxHashMap<VarId, i128>) -> Option<i128> {
+        let mut sum = self.constant;
+        for part in &self.parts {
+            let mut product = part.factor;
+            for &factor in &part.product {
+                if !program.exprs.vars(factor).iter().all(|var| vars.contains_key(var)) {
+                    return None;
+                }
+                product = product.checked_mul(eval(&program.exprs, factor, &mut |var| vars[&var]).ok()?)?;
+            }
+            sum = sum.checked_add(product)?;
+        }
+        Some(sum)
+    }
+
+    /// The products of several expressions among the parts: where rows begin.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Index> {
+        let products = self.parts.iter().filter(|part| part.product.len() > 1);
+        products.map(|part| Index { constant: 0, parts: vec![part.clone()] })
+    }
 }
 
 /// Elements of one size at equal distances.
@@ -57,8 +96,12 @@ pub(crate) struct Array {
     pub(crate) indices: BTreeSet<VarId>,
     /// How the program computes indices.
     pub(crate) uses: Vec<Index>,
+    /// The number of elements, where the object is allocated.
+    pub(crate) sizes: Vec<Index>,
     /// The number of elements, as far as it is fixed.
     pub(crate) lengths: Vec<i128>,
+    /// Whether elements are added to something.
+    pub(crate) summed: bool,
 }
 
 impl Array {
@@ -84,7 +127,7 @@ pub(crate) struct Layout {
 struct Address {
     constant: i128,
     pointers: Vec<(VarId, ExprId)>,
-    scaled: Vec<(i128, ExprId)>,
+    scaled: Vec<Part>,
 }
 
 impl Layout {
@@ -102,6 +145,8 @@ impl Layout {
                 None => layout.access(program, region, addr, ty),
             }
         }
+        layout.find_sizes(program);
+        layout.find_summed(program);
         layout.aliases(program);
         layout.arrays.truncate(ARRAYS);
         layout
@@ -120,7 +165,7 @@ impl Layout {
         if stride < i128::from(ty.bits / 8) {
             return;
         }
-        let indices: BTreeSet<VarId> = index.parts.iter().flat_map(|&(_, part)| program.exprs.vars(part)).collect();
+        let indices: BTreeSet<VarId> = index.parts.iter().flat_map(|part| part.variables(program)).collect();
         let same = |array: &&mut Array| {
             (array.base, array.offset, array.stride, array.ty.bits) == (base, offset, stride, ty.bits)
         };
@@ -132,7 +177,56 @@ impl Layout {
                 }
             }
             None => {
-                self.arrays.push(Array { region, base, offset, stride, ty, indices, uses: vec![index], lengths });
+                self.arrays.push(Array {
+                    region,
+                    base,
+                    offset,
+                    stride,
+                    ty,
+                    indices,
+                    uses: vec![index],
+                    lengths,
+                    sizes: Vec::new(),
+                    summed: false,
+                });
+            }
+        }
+    }
+
+    /// Finds out how many elements allocated arrays have.
+    fn find_sizes(&mut self, program: &Program) {
+        for edge in &program.edges {
+            let Op::Alloc { var, size, .. } = edge.op else { continue };
+            let mut parts = Address::default();
+            split(program, computed(program, size), 1, &mut parts);
+            parts.scaled.extend(parts.pointers.into_iter().map(|(_, id)| Part { factor: 1, product: vec![id] }));
+            for array in self.arrays.iter_mut().filter(|array| array.base == Base::Pointer(var)) {
+                let stride = array.stride;
+                if parts.scaled.iter().all(|part| part.factor % stride == 0) && !parts.scaled.is_empty() {
+                    let parts = parts.scaled.iter().cloned();
+                    let parts = parts.map(|part| Part { factor: part.factor / stride, ..part }).collect();
+                    array.sizes.push(Index { constant: 0, parts });
+                }
+            }
+        }
+    }
+
+    /// Finds arrays whose elements are operands of sums.
+    fn find_summed(&mut self, program: &Program) {
+        let mut added: BTreeSet<VarId> = BTreeSet::new();
+        for id in program.exprs.ids() {
+            if let ExprKind::Binary(BinOp::Add | BinOp::Sub, left, right) = program.exprs.get(id).kind {
+                added.extend([left, right].into_iter().filter_map(|side| converted_variable(program, side)));
+            }
+        }
+        for edge in &program.edges {
+            let Op::Load { var, addr, region } = edge.op else { continue };
+            if !added.contains(&var) {
+                continue;
+            }
+            let Some(place) = place(program, addr) else { continue };
+            for array in self.arrays.iter_mut().filter(|array| array.region == region) {
+                array.summed |= (array.base, array.offset, array.stride) == (place.base, place.offset, place.stride);
             }
         }
     }
@@ -173,6 +267,28 @@ impl Layout {
     }
 }
 
+/// What a temporary variable that is assigned once holds; any other expression is itself.
+fn computed(program: &Program, id: ExprId) -> ExprId {
+    let ExprKind::Var(temporary) = program.exprs.get(id).kind else { return id };
+    let mut assigned = program.edges.iter().filter_map(|edge| match edge.op {
+        Op::Assign { var, value } if var == temporary => Some(value),
+        _ => None,
+    });
+    match (assigned.next(), assigned.next()) {
+        (Some(value), None) if program.var(temporary).temporary => value,
+        _ => id,
+    }
+}
+
+/// The variable that an expression is, but for conversions.
+fn converted_variable(program: &Program, id: ExprId) -> Option<VarId> {
+    match program.exprs.get(id).kind {
+        ExprKind::Var(var) => Some(var),
+        ExprKind::Cast(operand) => converted_variable(program, operand),
+        _ => None,
+    }
+}
+
 /// An address as an element of an array.
 pub(crate) struct Place {
     base: Base,
@@ -192,9 +308,9 @@ pub(crate) fn place(program: &Program, addr: ExprId) -> Option<Place> {
     });
     if object.is_some() {
         // What is added to the address of an object is no pointer.
-        parts.scaled.extend(parts.pointers.drain(..).map(|(_, id)| (1, id)));
+        parts.scaled.extend(parts.pointers.drain(..).map(|(_, id)| Part { factor: 1, product: vec![id] }));
     }
-    let stride = parts.scaled.iter().fold(0, |all, (factor, _)| gcd(all, *factor));
+    let stride = parts.scaled.iter().fold(0, |all, part| gcd(all, part.factor));
     if stride == 0 {
         return None;
     }
@@ -208,7 +324,11 @@ pub(crate) fn place(program: &Program, addr: ExprId) -> Option<Place> {
     };
     let index = Index {
         constant: rest.div_euclid(stride),
-        parts: parts.scaled.iter().map(|&(factor, part)| (factor / stride, part)).collect(),
+        parts: parts
+            .scaled
+            .into_iter()
+            .map(|part| Part { factor: part.factor / stride, product: part.product })
+            .collect(),
     };
     Some(Place { base, offset: rest.rem_euclid(stride), stride, index, lengths })
 }
@@ -230,10 +350,14 @@ fn split(program: &Program, id: ExprId, factor: i128, out: &mut Address) {
         ExprKind::Binary(BinOp::Mul, a, b) => match (constant(a), constant(b)) {
             (_, Some(by)) => split_scaled(program, a, factor * by, out),
             (Some(by), _) => split_scaled(program, b, factor * by, out),
-            _ => out.scaled.push((factor, id)),
+            _ => {
+                let mut part = Part { factor, product: Vec::new() };
+                multiply(program, id, &mut part);
+                out.scaled.push(part);
+            }
         },
         ExprKind::Var(var) if factor == 1 => out.pointers.push((var, id)),
-        _ => out.scaled.push((factor, id)),
+        _ => out.scaled.push(Part { factor, product: vec![id] }),
     }
 }
 
@@ -242,7 +366,20 @@ fn split_scaled(program: &Program, id: ExprId, factor: i128, out: &mut Address) 
     match program.exprs.get(id).kind {
         ExprKind::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul, ..) => split(program, id, factor, out),
         ExprKind::Const(value) => out.constant += factor * value,
-        _ => out.scaled.push((factor, id)),
+        _ => out.scaled.push(Part { factor, product: vec![id] }),
+    }
+}
+
+/// Multiplies a part with an expression, whose own factors are told apart.
+fn multiply(program: &Program, id: ExprId, part: &mut Part) {
+    let expr = program.exprs.get(id);
+    match expr.kind {
+        ExprKind::Const(value) => part.factor = part.factor.saturating_mul(signed(value, expr.ty)),
+        ExprKind::Binary(BinOp::Mul, left, right) => {
+            multiply(program, left, part);
+            multiply(program, right, part);
+        }
+        _ => part.product.push(id),
     }
 }
 
@@ -274,9 +411,23 @@ mod tests {
         let [y, m] = &found.arrays[..] else { panic!("{found:?}") };
         assert_eq!((y.offset, y.stride, y.lengths[0]), (4, 8, 10));
         assert_eq!((m.offset, m.stride, m.lengths[0]), (0, 4, 24));
-        let factors: Vec<i128> = m.uses[0].parts.iter().map(|part| part.0).collect();
+        let factors: Vec<i128> = m.uses[0].parts.iter().map(|part| part.factor).collect();
         assert_eq!(factors, [6, 1], "rows have six elements");
         assert_eq!(found.cells.len(), 1, "a[2].x has a fixed address");
+    }
+
+    #[test]
+    fn sizes_and_rows_of_allocated_arrays_and_which_are_summed() {
+        let found = layout(
+            "extern void *malloc(unsigned); int main(void) { int m = 3, n = 4, i = 0, s = 0; int a[m][n];
+            short *b = malloc(n * sizeof(short)); while (i < 3) { a[i][1] = i; b[i] = 1; s += b[i]; i++; } return s; }",
+        );
+        let [a, b] = &found.arrays[..] else { panic!("{found:?}") };
+        let products = |index: &Index| index.parts.iter().map(|part| part.product.len()).collect::<Vec<_>>();
+        assert_eq!((a.stride, products(&a.sizes[0])), (4, vec![2]), "m times n elements");
+        assert_eq!(a.uses[0].rows().count(), 1, "a row begins at i times n");
+        assert_eq!((b.stride, products(&b.sizes[0])), (2, vec![1]));
+        assert_eq!((a.summed, b.summed), (false, true));
     }
 
     #[test]

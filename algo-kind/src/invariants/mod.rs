@@ -9,10 +9,12 @@ mod candidates;
 mod dataflow;
 mod env;
 mod induction;
+mod instances;
 mod memory;
 mod nullspace;
 mod proposed;
 mod sample;
+mod sums;
 mod value;
 
 use std::cell::RefCell;
@@ -32,13 +34,14 @@ use crate::cutpoints::Cutpoints;
 use crate::kind::Strategy;
 use crate::step::StepUnrolling;
 
-pub(crate) use arrays::with_instances;
 use candidates::Guesser;
 use dataflow::{PRECISIONS, Precision};
 use induction::Induction;
+pub(crate) use instances::{conjuncts, with_instances};
 use memory::Layout;
 pub use proposed::{Bound, Proposer};
 use sample::Sample;
+pub(crate) use sums::still_meant;
 
 /// What is known to hold at every visit of each cut point, over the program variables; for all values of the symbol
 /// `index!` where it occurs.
@@ -91,7 +94,7 @@ pub struct Generator {
     /// What is left of the next stage's candidates if it was stopped.
     pending: Option<Vec<Vec<TermId>>>,
     proposer: Option<Box<dyn Proposer>>,
-    /// The samples of each cut point with this layout of memory; stages may have the same.
+    /// The samples of each cut point with the layout of memory.
     sampled: Option<(Layout, Vec<Vec<Sample>>)>,
 }
 
@@ -210,9 +213,10 @@ impl Generator {
     }
 
     fn guesses(&mut self, cx: &Cx, layout: Layout, conditional: bool) -> Result<Option<Vec<Vec<TermId>>>, Stop> {
-        let (layout, samples) = match self.sampled.take() {
-            Some((known, samples)) if known == layout => (layout, samples),
-            _ => {
+        let (whole, samples) = match self.sampled.take() {
+            Some(known) => known,
+            None => {
+                let layout = Layout::of(&self.program);
                 let samples = sample::samples(cx, &self.program, &self.targets, &self.cutpoints, &layout)?;
                 (layout, samples)
             }
@@ -222,7 +226,7 @@ impl Generator {
             Guesser::new(manager, &self.program, &self.cutpoints, number, (&layout, samples)).run(conditional)
         };
         let candidates = samples.iter().enumerate().map(guess).collect();
-        self.sampled = Some((layout, samples));
+        self.sampled = Some((whole, samples));
         Ok(Some(candidates))
     }
 }

@@ -63,6 +63,32 @@ pub(crate) fn null_space(rows: Vec<Vec<i128>>, columns: usize) -> Vec<Vec<i128>>
     basis
 }
 
+/// The positions of vectors that are no linear combination of those before them.
+pub(crate) fn independent(vectors: &[Vec<i128>]) -> Vec<usize> {
+    let mut reduced: Vec<(usize, Vec<i128>)> = Vec::new();
+    let mut found = Vec::new();
+    'vectors: for (at, vector) in vectors.iter().enumerate() {
+        let mut rest = vector.clone();
+        for (pivot, other) in &reduced {
+            if rest[*pivot] != 0 {
+                match eliminated(&rest, other, *pivot) {
+                    Some(next) => rest = next,
+                    // Too large numbers; independent as far as can be told.
+                    None => {
+                        found.push(at);
+                        continue 'vectors;
+                    }
+                }
+            }
+        }
+        if let Some(pivot) = rest.iter().position(|&value| value != 0) {
+            found.push(at);
+            reduced.push((pivot, rest));
+        }
+    }
+    found
+}
+
 /// `row` with a zero in the column `pivot`, by a multiple of `other`, without common factors; none if it gets too large.
 fn eliminated(row: &[i128], other: &[i128], pivot: usize) -> Option<Vec<i128>> {
     let common = gcd(row[pivot], other[pivot]);
@@ -96,6 +122,12 @@ mod tests {
         let basis = null_space(rows, 4);
         assert_eq!(basis.len(), 1);
         assert!((0..9).all(|x| basis[0][1] * x + basis[0][2] * (x * (x + 1) / 2) + basis[0][3] * x * x == 0));
+    }
+
+    #[test]
+    fn combinations_of_earlier_vectors_are_found() {
+        let vectors = [vec![1, 1, 1], vec![2, 2, 2], vec![0, 1, 2], vec![3, 5, 7], vec![0, 1, 4]];
+        assert_eq!(independent(&vectors), [0, 2, 4]);
     }
 
     #[test]

@@ -15,6 +15,7 @@ use cpa_core::{Cx, Stop};
 use rustc_hash::FxHashMap;
 
 use super::memory::{Array, Layout};
+use super::sums;
 use crate::cutpoints::Cutpoints;
 
 /// How many runs are made.
@@ -24,11 +25,15 @@ const JUMPS: u32 = 400;
 /// These runs are long, so that they come behind loops over large arrays.
 const LONG: std::ops::Range<u32> = 20..30;
 /// How many jumps backwards all long runs have together.
-const LONG_JUMPS: u32 = 3_000_000;
+const LONG_JUMPS: u32 = 6_000_000;
 /// After how many jumps the limits are checked.
 const CHECK: u32 = 1 << 16;
+/// Next to how many computed indices elements are looked at.
+const USES: usize = 6;
 /// How many samples are kept for a cut point.
 const KEPT: usize = 60;
+/// How many of them may come from one short run, so that they differ in the inputs, too.
+const KEPT_OF_RUN: usize = 12;
 /// Bytes of memory that a run may use.
 const MAX_BYTES: usize = 64 << 20;
 
@@ -41,6 +46,8 @@ pub(crate) struct Sample {
     pub(crate) cells: Vec<Option<i128>>,
     /// Some elements of each of the layout's arrays, by their index.
     pub(crate) arrays: Vec<Vec<(i128, i128)>>,
+    /// Sums of the first elements of each of them that is summed, by the number of elements.
+    pub(crate) sums: Vec<Vec<(i128, i128)>>,
 }
 
 /// The samples for each cut point; with cells and elements of arrays if a layout is given.
@@ -65,12 +72,16 @@ pub(crate) fn samples(
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let (mut long, mut jumped) = (LONG_JUMPS, 0u32);
     for number in 0..RUNS {
+        if samples.iter().all(|seen| seen.len() >= KEPT) {
+            break;
+        }
         machine.reset();
         // Small inputs lead into loops and out of them; large ones show what overflows.
         let mut inputs = Chosen { random: &mut random, interesting: &interesting, spread: 1 << (number % 12) };
         let is_long = LONG.contains(&number);
         let jumps = if is_long { long } else { JUMPS };
         let mut visits: FxHashMap<NodeId, u32> = FxHashMap::default();
+        let mut seen: FxHashMap<usize, usize> = FxHashMap::default();
         for _ in 0..jumps {
             if machine.run(&mut inputs, 0).is_some() {
                 break;
@@ -91,7 +102,9 @@ pub(crate) fn samples(
                 && samples[number].len() < KEPT
             {
                 let sample = look(program, &machine, layout);
-                if !samples[number].contains(&sample) {
+                let of_run = seen.entry(number).or_default();
+                if (is_long || *of_run < KEPT_OF_RUN) && !samples[number].contains(&sample) {
+                    *of_run += 1;
                     samples[number].push(sample);
                 }
             }
@@ -107,17 +120,36 @@ fn look(program: &Program, machine: &Machine, layout: &Layout) -> Sample {
         .filter_map(|var| Some((var, machine.variable(program, var)?)))
         .collect();
     let cells = layout.cells.iter().map(|cell| machine.peek(cell.addr, cell.ty)).collect();
-    let arrays = layout.arrays.iter().map(|array| elements(machine, array, &vars)).collect();
-    Sample { vars, cells, arrays }
+    let arrays = layout.arrays.iter().map(|array| elements(program, machine, array, &vars)).collect();
+    let sums = layout.arrays.iter().map(|array| prefix_sums(machine, array, &vars)).collect();
+    Sample { vars, cells, arrays, sums }
 }
 
-/// The first elements of an array, those next to where variables point to, and some of a few large indices.
-fn elements(machine: &Machine, array: &Array, vars: &FxHashMap<VarId, i128>) -> Vec<(i128, i128)> {
+/// Sums of the elements before indices that variables hold, and of all elements.
+fn prefix_sums(machine: &Machine, array: &Array, vars: &FxHashMap<VarId, i128>) -> Vec<(i128, i128)> {
+    match array.start(vars) {
+        Some(start) if array.summed => {
+            let indices: Vec<i128> = vars.values().chain(&array.lengths).copied().collect();
+            sums::sample(machine, array, start, &indices)
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The first elements of an array, those next to where variables and computed indices point to, and some of a few large indices.
+fn elements(program: &Program, machine: &Machine, array: &Array, vars: &FxHashMap<VarId, i128>) -> Vec<(i128, i128)> {
     let Some(start) = array.start(vars) else { return Vec::new() };
     let mut indices: BTreeSet<i128> = (0..8).collect();
     for var in &array.indices {
         if let Some(&value) = vars.get(var) {
             indices.extend(value - 2..=value + 1);
+        }
+    }
+    for index in array.uses.iter().take(USES) {
+        for index in index.rows().chain([index.clone()]) {
+            if let Some(value) = index.value(program, vars) {
+                indices.extend(value - 2..=value + 1);
+            }
         }
     }
     indices.extend(array.lengths.iter().flat_map(|length| [length / 2, length - 1]));

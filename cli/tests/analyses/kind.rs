@@ -146,6 +146,44 @@ fn facts_about_all_elements_of_arrays() {
 }
 
 #[test]
+fn sums_of_elements_that_are_not_known() {
+    let head = "extern short __VERIFIER_nondet_short(void); extern void *malloc(unsigned long);
+        int main(void) { short n = __VERIFIER_nondet_short(); if (n <= 1) return 0; int i; long long s = 0;
+        short *a = malloc(n * sizeof(short)), *b = malloc(n * sizeof(short));
+        for (i = 0; i < n; i++) a[i] = __VERIFIER_nondet_short();";
+    let (add, subtract) = ("for (i = 0; i < n; i++) s += a[i];", "for (i = 0; i < n; i++) s -= a[i];");
+    let end = "if (s != 0) reach_error(); return 0; }";
+    assert_eq!(answers(&format!("{head}{add}{subtract}{end}")), "??T");
+    let is_violated = |body: String| {
+        let more = [("cpa.loopbound.maxLoopIterationsUpperBound", "16")];
+        let outcome = analysis(&format!("{HEADER}{body}"), "kinduction", &more).run(&mut Cx::unlimited());
+        matches!(outcome.verdict(), Verdict::False(_))
+    };
+    assert!(is_violated(format!("{head}{add}a[1]++;{subtract}{end}")), "an element has changed");
+    let copy = "for (i = 0; i < n; i++) b[i] = i + 1; a = b;";
+    assert!(is_violated(format!("{head}{copy}{add}a = a + 1; n--;{subtract}{end}")), "the array begins elsewhere");
+    let late = "for (i = 1; i < n; i++) s -= a[i];";
+    assert!(is_violated(format!("{head}{add}{late}{end}")), "the first element is left out");
+    let change = "for (i = 0; i < n; i++) { s += a[i]; a[i] = 1; }";
+    assert!(is_violated(format!("{head}{change}{subtract}{end}")), "the elements change on the way");
+}
+
+#[test]
+fn sums_are_bounded_by_multiples_of_their_length() {
+    let body = |bound: &str| {
+        format!(
+            "extern void *malloc(unsigned long); int main(void) {{ int n = __VERIFIER_nondet_int();
+            if (n <= 0 || n > 100000) return 0; int i, *a = malloc(n * sizeof(int)); long long s[1];
+            for (i = 0; i < n; i++) if (i % 2 == 0) a[i] = 2; else a[i] = 0;
+            s[0] = 0; for (i = 0; i < n; i++) s[0] = s[0] + a[i];
+            if (s[0] > {bound}) reach_error(); return 0; }}"
+        )
+    };
+    assert_eq!(answers(&body("2 * n")), "??T");
+    assert_eq!(answers(&body("n")), "FFF");
+}
+
+#[test]
 fn recursion_is_left_to_the_base_case() {
     let body = "int add(int m, int n) { if (n == 0) return m; return add(m + 1, n - 1); }
         int main(void) { int n = __VERIFIER_nondet_int(); if (n < 0) return 0; if (add(0, n) == 3) reach_error(); return 0; }";
