@@ -35,7 +35,8 @@ pub(crate) fn write(root: &Path, crates: &[&str]) -> Result<String, String> {
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     for name in &chosen {
         let status = Command::new(&cargo)
-            .args(["bench", "--locked", "--package", name, "--benches", "--", "--noplot"])
+            // Not `--benches`: that runs the library too, which does not know the options of criterion.
+            .args(["bench", "--locked", "--package", name, "--bench", "*", "--", "--noplot"])
             .current_dir(root)
             .status()
             .map_err(|e| format!("cannot run cargo bench: {e}"))?;
