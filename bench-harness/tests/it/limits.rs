@@ -67,9 +67,9 @@ fn a_tool_that_ignores_signals_and_leaves_its_group_ends_within_a_second() {
     assert_eq!(bench.statuses(), ["a/cpu: timeout", "a/wall: timeout"]);
     for record in bench.results() {
         let [cpu, wall] = ["cpu_s", "wall_s"].map(|name| record[name].as_f64().unwrap());
-        // Two processes spin, so a second behind the limit is worth two of CPU time. On a machine with other work, looks at
-        // the tool are late.
-        assert!(cpu < 3.0 && wall < 4.0, "{record}");
+        // Two processes spin, so a second behind the limit is worth two of CPU time, and on a machine with other work looks
+        // at the tool come later still.
+        assert!(cpu < 4.0 && wall < 4.0, "{record}");
     }
     assert!(!is_alive(&fs::read_to_string(pid).unwrap()));
 }
