@@ -135,9 +135,5 @@ pub(crate) fn written(program: &Program, edge: EdgeId) -> Option<VarId> {
         | Op::Free { .. }
         | Op::Unsupported { .. } => None,
     };
-    var.filter(|var| {
-        let var = program.var(*var);
-        let temporary = var.temporary && matches!(var.scope, Scope::Local(_));
-        !temporary && !var.name.contains("::__ret")
-    })
+    var.filter(|var| !program.var(*var).temporary)
 }

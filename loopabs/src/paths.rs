@@ -246,10 +246,10 @@ impl Path {
                 continue;
             }
             match of.scope {
-                Scope::Local(func) if func != site.loop_site.func || of.temporary => {}
+                _ if of.temporary => {}
+                Scope::Local(func) if func != site.loop_site.func => {}
                 // What is local and has no name here is declared within the loop.
                 Scope::Local(_) if !site.is_visible(*var) => {}
-                _ if of.name.contains("::__ret") => {}
                 Scope::Local(_) | Scope::Global => {
                     if crate::names::integer(site.program, site.loop_site, *var).is_none() {
                         return Err(format!("it modifies '{}', which is no integer with a name there", of.name));

@@ -232,6 +232,21 @@ fn writes_through_pointers_count() {
     assert!(text.contains("x = __VERIFIER_nondet_int();") && text.contains("y = __VERIFIER_nondet_int();"), "{text}");
 }
 
+/// Only the lowering knows which variables it made; the source may use any name.
+#[test]
+fn no_name_is_special() {
+    let body = "int main(void) { int i = 0, __retres = 0; while (i < 9) { i++; __retres += 2; } return __retres; }";
+    let program = load(&format!("{HEADER}{body}"));
+    for strategy in [Strategy::Havoc, Strategy::Naive, Strategy::Output, Strategy::Constant, Strategy::Phases] {
+        let text = loops(&program).render(&program, 0, |_| strategy).text;
+        // Beside its initialisation.
+        assert_eq!(text.matches("__retres = ").count(), 2, "{text}");
+    }
+    let record = "struct s { int a; }; struct s f(int x) { struct s r; r.a = x; return r; }
+        int main(void) { int i = 0; while (i < 9) { struct s r = f(i); i = r.a + 1; } }";
+    assert!(report(record, 0).starts_with("h"), "what passes a returned structure needs no name");
+}
+
 #[test]
 fn conditions_with_effects() {
     let reason = "the evaluation of its condition has effects";

@@ -471,6 +471,9 @@ impl<'a> Lower<'a> {
                 .map(|parts| self.slots(&ret_name, &parts, VarScope::Global)),
             _ => None,
         };
+        for slot in ret_parts.iter().flat_map(|parts| parts.iter()) {
+            self.vars[slot.var.index()].temporary = true;
+        }
         let function = &mut self.funcs[func.index()];
         function.params = vars.iter().flat_map(|slots| slots.iter().map(|slot| slot.var)).collect();
         function.ret = ret;

@@ -104,6 +104,17 @@ fn a_violation_through_an_abstraction_is_no_violation() {
 }
 
 #[test]
+fn a_loop_modifies_what_has_the_name_of_a_temporary() {
+    let bug =
+        "int main(void) { int __retres = 0; unsigned i = 0; while (i < 1000) { i = i + 1; __retres = __retres + 2; }
+        if (__retres == 2000) reach_error(); return 0; }";
+    for preset in ["bmc-la", "value-la", "predicate-la", "kinduction-la"] {
+        let (outcome, _) = run(bug, preset, &[]);
+        assert!(!matches!(outcome.verdict(), Verdict::True), "{preset}: {}", outcome.verdict());
+    }
+}
+
+#[test]
 fn violations_are_carried_over_to_the_program() {
     // Too many iterations to unroll, but few enough to execute.
     let bug = "int main(void) { int n = __VERIFIER_nondet_int(); int i = 0, s = 1; if (n < 100000) return 0;
