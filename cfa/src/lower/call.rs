@@ -86,6 +86,9 @@ const KEEPERS: [&str; 16] = [
     "longjmp",
 ];
 
+/// The end of what is said of a call of a function that nobody knows.
+pub(crate) const NO_BODY: &str = ", which has no body";
+
 /// What stands behind the comparisons of a call through a pointer.
 const NO_FUNCTION: &str = "call through a pointer to no function of its type";
 
@@ -197,7 +200,7 @@ impl<'a> Lower<'a> {
             self.cur = self.fresh();
             return Val::Void;
         }
-        self.unsupported(format!("call of '{name}', which has no body"), range);
+        self.unsupported(format!("call of '{name}'{NO_BODY}"), range);
         Val::Void
     }
 
@@ -426,7 +429,7 @@ impl<'a> Lower<'a> {
             UndefinedFunctions::Skip => true,
         };
         if !supported {
-            self.unsupported(format!("call of '{name}', which has no body"), range);
+            self.unsupported(format!("call of '{name}'{NO_BODY}"), range);
         } else if !harmless {
             self.undefined.insert(name.to_owned());
         }

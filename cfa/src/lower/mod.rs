@@ -44,6 +44,7 @@ use crate::prepass::Refusal;
 use crate::program::{Options, Program, Source, UndefinedFunctions};
 use crate::types::{FunctionType, MachineModel, Type};
 
+pub(crate) use call::NO_BODY;
 use graph::RawGraph;
 use object::{Birth, Memory};
 use place::{PARTS, Place, Slot};
