@@ -65,6 +65,10 @@ pub(crate) const SILENT: [&str; 32] = [
     "__VERIFIER_atomic_end",
 ];
 
+/// Those of them that read a format, and which argument it is.
+const FORMATTED: [(&str, usize); 7] =
+    [("printf", 0), ("fprintf", 1), ("dprintf", 1), ("vprintf", 0), ("vfprintf", 1), ("wprintf", 0), ("syslog", 1)];
+
 /// Functions that change what the program can see even without pointers to it; names that begin with two underscores
 /// belong to the compiler and are among them.
 const KEEPERS: [&str; 16] = [
@@ -415,11 +419,7 @@ impl<'a> Lower<'a> {
         range: Range,
     ) -> Val {
         let ret = func.map_or(Type::INT, |func| self.signatures[func.index()].ret.clone());
-        let format = args.iter().find_map(|arg| match self.ast().expr(*arg) {
-            Expr::Str(text) => Some(*text),
-            _ => None,
-        });
-        let harmless = SILENT.contains(&name) && !format.is_some_and(|text| text.contains("%n"));
+        let harmless = SILENT.contains(&name) && !self.may_count(name, args, values);
         let mut may_write = args.iter().zip(values).any(|(arg, value)| self.may_be_written(*arg, value));
         may_write |= name.starts_with("__") || KEEPERS.contains(&name);
         let meaning = if harmless { UndefinedFunctions::Skip } else { self.undefined_functions };
@@ -447,6 +447,20 @@ impl<'a> Lower<'a> {
             return self.truth_of(var, ret);
         }
         self.read(var, &ret)
+    }
+
+    /// Whether a function with a format may store a number of characters: the format has `%n`, or it is not known and an
+    /// argument behind it is a pointer.
+    fn may_count(&self, name: &str, args: &[ExprRef], values: &[Val]) -> bool {
+        let Some((_, at)) = FORMATTED.into_iter().find(|(known, _)| *known == name) else { return false };
+        match args.get(at).map(|arg| self.ast().expr(*arg)) {
+            None => false,
+            // Between the two there can be flags, a width and a length.
+            Some(Expr::Str(text)) => text.replace("%%", "").split('%').skip(1).any(|rest| {
+                rest.trim_start_matches(|c: char| c.is_ascii_digit() || "-+ #'*$.hlqjztL".contains(c)).starts_with('n')
+            }),
+            Some(_) => args.iter().zip(values).skip(at + 1).any(|(arg, value)| self.may_be_written(*arg, value)),
+        }
     }
 
     /// Whether an argument may give a function access to something that it could change.

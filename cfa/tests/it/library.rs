@@ -44,6 +44,30 @@ fn unknown_functions_may_write_through_pointers() {
 }
 
 #[test]
+fn formats_that_store_numbers() {
+    let with = |call: &str| {
+        let text = format!(
+            "int printf(const char *, ...); int fprintf(void *, const char *, ...);
+            int main(void) {{ int n = 0; const char *f = \"%n\"; void *to; {call}; return n; }}"
+        );
+        unsupported(&load(&text)).len()
+    };
+    for call in ["printf(\"%d%n\", 1, &n)", "printf(\"%-5hhn\", &n)", "printf(f, &n)", "fprintf(to, f, 1, &n)"] {
+        assert_eq!(with(call), 1, "{call}");
+    }
+    for call in [
+        "printf(\"%d %i and\", n, n)",
+        "printf(f, n)",
+        "printf(\"%p\", &n)",
+        "fprintf(to, \"%s\", f)",
+        "printf(f)",
+        "printf(\"100%%n\", &n)",
+    ] {
+        assert_eq!(with(call), 0, "{call}");
+    }
+}
+
+#[test]
 fn library_functions_have_definitions() {
     let program = load(
         "int isalnum(int); int printf(const char *, ...); int main(void) { \
