@@ -2,6 +2,8 @@
 //! The syntax tree of a C file, in arenas. Parentheses are gone, number tokens have no sign, else-if chains and comma
 //! lists are flat, and names are slices of the source.
 
+use crate::links::Link;
+
 /// Position of an expression in [`Ast::exprs`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ExprRef(pub(crate) u32);
@@ -124,6 +126,8 @@ pub(crate) enum TypeSpec<'a> {
     Enum {
         tag: Option<&'a str>,
         items: Option<Vec<(&'a str, Option<ExprRef>)>>,
+        /// Whether no attribute changes the type.
+        plain: bool,
     },
     /// `typeof` of an expression, which is not evaluated.
     TypeofValue(ExprRef),
@@ -158,6 +162,17 @@ impl<'a> Declarator<'a> {
             Declarator::Name(name, range) => Some((name, *range)),
             Declarator::Abstract => None,
             Declarator::Pointer(inner) | Declarator::Array(inner, _) | Declarator::Function(inner, ..) => inner.name(),
+        }
+    }
+
+    /// Whether a function is declared, and not a pointer to one or an array.
+    pub(crate) fn is_function(&self) -> bool {
+        match self {
+            Declarator::Name(..) | Declarator::Abstract => false,
+            Declarator::Function(inner, ..) if matches!(**inner, Declarator::Name(..)) => true,
+            Declarator::Pointer(inner) | Declarator::Array(inner, _) | Declarator::Function(inner, ..) => {
+                inner.is_function()
+            }
         }
     }
 }
@@ -225,6 +240,8 @@ pub(crate) struct Ast<'a> {
     pub(crate) exprs: Vec<(Expr<'a>, Range)>,
     pub(crate) stmts: Vec<(Stmt<'a>, Range)>,
     pub(crate) items: Vec<Item<'a>>,
+    /// What attributes and labels say about symbols, and where.
+    pub(crate) links: Vec<(u32, Link)>,
 }
 
 impl<'a> Ast<'a> {

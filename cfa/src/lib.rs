@@ -17,6 +17,7 @@ pub mod ids;
 pub mod ir;
 mod layout;
 mod library;
+mod links;
 mod literals;
 pub mod liveness;
 pub mod location;

@@ -68,7 +68,7 @@ impl Writer<'_> {
                 });
                 format!("{} {}{fields}", if *union { "union" } else { "struct" }, tag.unwrap_or(""))
             }
-            TypeSpec::Enum { tag, items } => {
+            TypeSpec::Enum { tag, items, .. } => {
                 let items = items
                     .iter()
                     .flatten()

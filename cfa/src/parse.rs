@@ -4,6 +4,7 @@
 use tree_sitter::Parser;
 
 use crate::grammar::Grammar;
+use crate::links::Link;
 use crate::prepass::{self, Refusal};
 use crate::repair;
 use crate::text::Text;
@@ -21,6 +22,7 @@ pub(crate) struct Parsed<'g> {
     pub(crate) text: Text,
     pub(crate) layout_attributes: Vec<(u32, bool)>,
     pub(crate) packs: Vec<(u32, Option<u64>)>,
+    pub(crate) links: Vec<(u32, Link)>,
     /// What stands in `typeof(..)`: the operands of `sizeof` at the same places.
     pub(crate) typeofs: Option<Box<Parsed<'g>>>,
 }
@@ -46,11 +48,11 @@ fn parse_with<'s, 'g>(
         let before = edits.changes();
         let names = repair::check(&tree, &text, source, known, grammar, &mut edits)?;
         if edits.changes() == before {
-            let prepass::Prepass { layout_attributes, packs, typeofs, .. } = prepass;
+            let prepass::Prepass { layout_attributes, packs, typeofs, links, .. } = prepass;
             // Without them the types are unknown, which matters only where a value of such a type is used.
             let inner = fragments(source, &typeofs).filter(|_| depth < 8);
             let typeofs = inner.and_then(|inner| parse_with(&inner, &names, grammar, depth + 1).ok()).map(Box::new);
-            return Ok(Parsed { tree, text, layout_attributes, packs, typeofs });
+            return Ok(Parsed { tree, text, layout_attributes, packs, links, typeofs });
         }
     }
     Err((0, "a text that stays ambiguous after repair".into(), "simplify parentheses around names".into()))

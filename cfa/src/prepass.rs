@@ -9,6 +9,7 @@
 
 use rustc_hash::FxHashSet;
 
+use crate::links::{self, Link};
 use crate::text::Edits;
 
 /// What the scan found.
@@ -23,6 +24,8 @@ pub(crate) struct Prepass {
     pub(crate) packs: Vec<(u32, Option<u64>)>,
     /// Where the `typeof` are that have been rewritten, and where their parentheses open and close.
     pub(crate) typeofs: Vec<(usize, usize, usize)>,
+    /// What attributes and labels of declarations say about symbols, and where.
+    pub(crate) links: Vec<(u32, Link)>,
 }
 
 /// Why the scan failed: offset, construct, advice.
@@ -37,6 +40,7 @@ pub(crate) fn scan(source: &str) -> Result<Prepass, Refusal> {
         packs: Vec::new(),
         pushed: Vec::new(),
         typeofs: Vec::new(),
+        attributes: Vec::new(),
         typedefs: FxHashSet::default(),
         typedef_at: None,
         at: 0,
@@ -45,8 +49,9 @@ pub(crate) fn scan(source: &str) -> Result<Prepass, Refusal> {
         previous: Token::Start,
     };
     scanner.run()?;
-    let Scanner { base, edits, layout_attributes, packs, typeofs, .. } = scanner;
-    Ok(Prepass { base, edits, layout_attributes, packs, typeofs })
+    let Scanner { base, edits, layout_attributes, packs, typeofs, attributes, .. } = scanner;
+    let links = links::read(source, &base, &attributes);
+    Ok(Prepass { base, edits, layout_attributes, packs, typeofs, links })
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -82,6 +87,8 @@ struct Scanner<'s> {
     pushed: Vec<Option<u64>>,
     at: usize,
     typeofs: Vec<(usize, usize, usize)>,
+    /// Attributes, labels of declarations and pragmas.
+    attributes: Vec<(usize, usize)>,
     /// The names that plain typedefs have declared so far, anywhere.
     typedefs: FxHashSet<Vec<u8>>,
     /// How many brackets were open at the `typedef` that is being read.
@@ -220,10 +227,13 @@ impl Scanner<'_> {
                 "preprocess the program first, for example with 'gcc -E -P'",
             );
         }
-        if name == "pragma" && text.contains("pack") {
-            let text = text.into_owned();
-            let limit = self.pack(&text);
-            self.packs.push((Self::offset(start), limit));
+        if name == "pragma" {
+            self.attributes.push((start, end));
+            if text.contains("pack") {
+                let text = text.into_owned();
+                let limit = self.pack(&text);
+                self.packs.push((Self::offset(start), limit));
+            }
         }
         self.blank(start, end);
         self.at = end;
@@ -479,6 +489,7 @@ impl Scanner<'_> {
                         self.layout_attributes.push((Self::offset(start), !more));
                     }
                     self.blank(start, close);
+                    self.attributes.push((start, close));
                     self.at = close;
                 }
                 return Ok(());
@@ -515,6 +526,7 @@ impl Scanner<'_> {
             b"asm" | b"__asm" | b"__asm__" if self.is_asm_label() => {
                 if let Some(close) = self.group(end)? {
                     self.blank(start, close);
+                    self.attributes.push((start, close));
                     self.at = close;
                 }
                 return Ok(());

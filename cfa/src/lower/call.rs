@@ -16,7 +16,7 @@ use super::place::{Lvalue, Place, Slot};
 use super::{Binding, Lower, Val};
 
 /// Functions without a body whose call ends the execution.
-const ENDING: [&str; 10] = [
+pub(super) const ENDING: [&str; 10] = [
     "abort",
     "exit",
     "_exit",
@@ -115,6 +115,10 @@ impl<'a> Lower<'a> {
             };
             match func {
                 Some((Some(func), _)) => return self.call_body(func, args, range),
+                Some((None, _)) if self.links.call(name).is_some() => {
+                    let why = self.links.call(name).expect("just checked").to_owned();
+                    return self.refused(format!("call of {why}"), range);
+                }
                 Some((None, func)) => return self.call_external(name, func, args, range),
                 None => {}
             }

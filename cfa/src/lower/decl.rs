@@ -43,10 +43,13 @@ impl<'a> Lower<'a> {
         }
         let binding = match known {
             Some(binding @ (Binding::Var(..) | Binding::Place(..))) => binding,
-            _ => {
-                let taken = self.survey.is_taken(name, None);
-                self.static_binding(name, name, ty, taken)
-            }
+            _ => match self.links.address(name) {
+                Some(why) => Binding::Place(Place::Nowhere(why.into()), ty),
+                None => {
+                    let taken = self.survey.is_taken(name, None);
+                    self.static_binding(name, name, ty, taken)
+                }
+            },
         };
         self.declare(name, &binding, (range.1, u32::MAX));
         self.scopes[0].names.insert(name, binding.clone());
@@ -278,7 +281,7 @@ impl<'a> Lower<'a> {
                 self.declarator_type(base, &name.declarator)
             }
             TypeSpec::Record { union, tag, fields, pack } => self.record(*union, *tag, fields.as_deref(), *pack),
-            TypeSpec::Enum { tag, items } => self.enumeration(*tag, items.as_deref()),
+            TypeSpec::Enum { tag, items, plain } => self.enumeration(*tag, items.as_deref(), *plain),
         }
     }
 
@@ -341,8 +344,14 @@ impl<'a> Lower<'a> {
         Type::Record(index)
     }
 
-    /// An enumeration as gcc sees it: `unsigned int` unless there are negative values, wider types only where needed.
-    fn enumeration(&mut self, tag: Option<&'a str>, items: Option<&'a [(&'a str, Option<ExprRef>)]>) -> Type {
+    /// An enumeration as gcc sees it: `unsigned int` unless there are negative values, wider types only where needed. What
+    /// an attribute makes of its type is not known.
+    fn enumeration(
+        &mut self,
+        tag: Option<&'a str>,
+        items: Option<&'a [(&'a str, Option<ExprRef>)]>,
+        plain: bool,
+    ) -> Type {
         let Some(items) = items else {
             let known = tag.and_then(|tag| match self.find_tag(tag) {
                 Some(Tag::Enum(ty)) => Some(ty.clone()),
@@ -387,6 +396,7 @@ impl<'a> Lower<'a> {
             };
             self.bind(name, binding, None);
         }
+        let ty = if plain { ty } else { Type::Unknown("value of an enumeration with an attribute") };
         if let Some(tag) = tag {
             self.scopes.last_mut().expect("there is a scope").tags.insert(tag, Tag::Enum(ty.clone()));
         }
@@ -464,5 +474,17 @@ impl<'a> Lower<'a> {
             types.clear();
         }
         FunctionType { ret, params: types, unspecified, variadic }
+    }
+}
+
+/// The parameters of a function declarator, looking through the return type's declarators.
+pub(super) fn params_of<'d, 'a>(declarator: &'d Declarator<'a>) -> Option<&'d [Param<'a>]> {
+    match declarator {
+        Declarator::Function(inner, params, _) => match inner.as_ref() {
+            Declarator::Name(..) => Some(params),
+            inner => params_of(inner),
+        },
+        Declarator::Pointer(inner) | Declarator::Array(inner, _) => params_of(inner),
+        Declarator::Name(..) | Declarator::Abstract => None,
     }
 }

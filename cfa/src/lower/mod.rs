@@ -13,6 +13,7 @@ mod expr;
 mod float;
 mod graph;
 mod init;
+mod links;
 mod math;
 mod object;
 mod ops;
@@ -31,7 +32,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::ast::{Ast, Declarator, ExprRef, Item, Param, Range, StmtRef, Storage};
+use crate::ast::{Ast, ExprRef, Item, Param, Range, StmtRef, Storage};
 use crate::error::{LoadError, syntax_error};
 use crate::exprs::Exprs;
 use crate::ids::{ExprId, FuncId, NodeId, VarId};
@@ -45,7 +46,9 @@ use crate::program::{Options, Program, Source, UndefinedFunctions};
 use crate::types::{FunctionType, MachineModel, Type};
 
 pub(crate) use call::NO_BODY;
+use decl::params_of;
 use graph::RawGraph;
+use links::Links;
 use object::{Birth, Memory};
 use place::{PARTS, Place, Slot};
 use scope::Scope;
@@ -241,6 +244,7 @@ struct Lower<'a> {
     cur: NodeId,
     cx: Cx<'a>,
     survey: Survey<'a>,
+    links: Links,
     /// Whether what is lowered runs before the entry function.
     before_start: bool,
     memory: Memory,
@@ -293,6 +297,7 @@ pub(crate) fn lower<'a>(
         cur: nowhere,
         cx,
         survey: Survey::new(asts, &options.entry),
+        links: Links::new(asts, &options.entry),
         before_start: false,
         memory: Memory::default(),
         inits: Vec::new(),
@@ -682,17 +687,5 @@ impl<'a> Lower<'a> {
 
     fn expr_range(&self, at: ExprRef) -> Range {
         self.ast().expr_range(at)
-    }
-}
-
-/// The parameters of a function declarator, looking through the return type's declarators.
-fn params_of<'d, 'a>(declarator: &'d Declarator<'a>) -> Option<&'d [Param<'a>]> {
-    match declarator {
-        Declarator::Function(inner, params, _) => match inner.as_ref() {
-            Declarator::Name(..) => Some(params),
-            inner => params_of(inner),
-        },
-        Declarator::Pointer(inner) | Declarator::Array(inner, _) => params_of(inner),
-        Declarator::Name(..) | Declarator::Abstract => None,
     }
 }

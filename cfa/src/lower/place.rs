@@ -153,6 +153,9 @@ impl<'a> Lower<'a> {
             }
             Some(Binding::Func(func)) => {
                 let ty = self.signatures[func.index()].function_type();
+                if let Some(why) = self.links.address(name).filter(|_| self.funcs[func.index()].body.is_none()) {
+                    return Lvalue::nowhere(why, Type::Function(ty.into()));
+                }
                 let addr = self.function_address(func);
                 Lvalue::new(Place::Memory(addr), Type::Function(ty.into()))
             }

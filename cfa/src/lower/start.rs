@@ -13,7 +13,7 @@ impl Lower<'_> {
     pub(super) fn initialisation(&mut self, main: FuncId) -> NodeId {
         let entry = self.funcs[main.index()].body.expect("the entry function has a body").entry;
         let (main_span, params) = (self.funcs[main.index()].span, self.funcs[main.index()].params.clone());
-        let mut ops: Vec<(Op, Span)> = Vec::new();
+        let mut ops: Vec<(Op, Span)> = self.unseen_code().collect();
         let mut inits = std::mem::take(&mut self.inits);
         inits.sort_by_key(|init| (init.span.file, init.span.start));
         for init in inits {

@@ -39,6 +39,7 @@ pub(crate) fn build<'a>(parsed: &Parsed<'_>, source: &'a str) -> Result<Ast<'a>,
     for node in root.named_children() {
         builder.item(node)?;
     }
+    builder.ast.links = parsed.links.clone();
     Ok(builder.ast)
 }
 

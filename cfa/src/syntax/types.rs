@@ -34,7 +34,7 @@ impl<'a> Builder<'a, '_> {
         Ok((storage, if changed { layout_changed(spec) } else { spec }))
     }
 
-    /// The attributes of a record: between its keyword and its members, or right behind them.
+    /// The attributes of a record or enumeration: between its keyword and its members, or right behind them.
     fn record_attributes(&self, node: Node<'_>, body: Node<'_>) -> impl Iterator<Item = bool> {
         let (start, end) = self.range(node);
         let open = self.range(body).0;
@@ -163,7 +163,9 @@ impl<'a> Builder<'a, '_> {
                     return self.refuse(node, "an enumeration with an underlying type");
                 }
                 let mut items = None;
+                let mut plain = true;
                 if let Some(body) = node.child_by_field("body") {
+                    plain = self.record_attributes(node, body).next().is_none();
                     let mut found = Vec::new();
                     for item in children(body) {
                         let name = self.name(self.required(item, "name")?);
@@ -172,7 +174,7 @@ impl<'a> Builder<'a, '_> {
                     }
                     items = Some(found);
                 }
-                TypeSpec::Enum { tag, items }
+                TypeSpec::Enum { tag, items, plain }
             }
             _ => return self.refuse(node, "an unexpected type"),
         })

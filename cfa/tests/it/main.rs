@@ -9,6 +9,7 @@ mod floats;
 mod functions;
 mod graph;
 mod library;
+mod links;
 mod lowering;
 mod machine;
 mod memory;
