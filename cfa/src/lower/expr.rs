@@ -311,6 +311,10 @@ impl<'a> Lower<'a> {
                     return Val::Int(self.float_as_integer(expr, format, to, storage), to.clone());
                 }
                 let expr = match from {
+                    Type::Pointer(_) if *to != Type::Bool => self.anchored(expr, range),
+                    _ => expr,
+                };
+                let expr = match from {
                     // gcc sign-extends pointers to wider integers, whatever their signedness.
                     Type::Pointer(_) if storage.bits > self.machine.long_bits() => {
                         self.exprs.cast(expr, IntTy { bits: self.machine.long_bits(), signed: true })

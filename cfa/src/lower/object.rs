@@ -71,6 +71,23 @@ impl<'a> Lower<'a> {
         addr
     }
 
+    /// An address as something to compute with: a fixed one in a temporary, so that what is computed from it does not
+    /// become a constant that nobody can tell from other numbers. Compilers allow no such computation before the program
+    /// starts.
+    pub(super) fn anchored(&mut self, addr: ExprId, range: Range) -> ExprId {
+        let fixed = self.exprs.as_const(addr).is_some_and(|addr| self.object_at(addr).is_some());
+        if fixed && !self.before_start { self.saved_as(addr, &Type::Pointer(Type::Void.into()), range) } else { addr }
+    }
+
+    /// The object with a fixed address that contains an address or ends there.
+    pub(super) fn object_at(&self, addr: i128) -> Option<(i128, i128)> {
+        let objects = &self.memory.objects;
+        let behind = objects.partition_point(|object| i128::from(object.addr) <= addr);
+        let object = &objects[behind.checked_sub(1)?];
+        let end = i128::from(object.addr) + i128::from(object.size);
+        (addr <= end).then_some((i128::from(object.addr), end))
+    }
+
     /// The object of a string literal; equal literals share one.
     pub(super) fn string_object(&mut self, mut text: Vec<u8>) -> Lvalue {
         text.push(0);

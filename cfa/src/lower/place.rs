@@ -263,8 +263,12 @@ impl<'a> Lower<'a> {
             return base;
         };
         if let (Some(index), Some(size)) = (self.exprs.as_const(index), self.exprs.as_const(size)) {
-            let bytes = index * size;
-            return self.displaced(base, if back { -bytes } else { bytes });
+            let bytes = if back { -(index * size) } else { index * size };
+            let leaves = self.exprs.as_const(base).is_some_and(|base| {
+                self.object_at(base).is_some_and(|(start, end)| !(start..=end).contains(&(base + bytes)))
+            });
+            let base = if leaves { self.saved(base, range) } else { base };
+            return self.displaced(base, bytes);
         }
         let bytes = self.exprs.binary(BinOp::Mul, index, size);
         let op = if back { BinOp::Sub } else { BinOp::Add };

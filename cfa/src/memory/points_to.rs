@@ -386,9 +386,15 @@ impl<'p> PointsTo<'p> {
                     None => Value { at: value.at.map(|at| converted(at, from, to)), ..value },
                 }
             }
-            ExprKind::Cmp(..) | ExprKind::Not(_) | ExprKind::And(..) | ExprKind::Or(..) => any,
-            ExprKind::Float(..) | ExprKind::FloatFn(..) | ExprKind::FloatCmp(..) => any,
-            ExprKind::FloatFromInt(..) | ExprKind::FloatToInt(..) | ExprKind::FloatToFloat(..) => any,
+            ExprKind::Cmp(..) | ExprKind::Not(_) | ExprKind::And(..) | ExprKind::Or(..) | ExprKind::FloatCmp(..) => any,
+            ExprKind::Float(_, _, left, right) => {
+                let (a, b) = (self.value(left), self.value(right));
+                Value { class: self.united(a.class, b.class), input: a.input || b.input, ..any }
+            }
+            ExprKind::FloatFn(_, _, arg)
+            | ExprKind::FloatFromInt(_, arg)
+            | ExprKind::FloatToInt(_, arg)
+            | ExprKind::FloatToFloat(_, arg) => Value { at: any.at, ..self.value(arg) },
         }
     }
 

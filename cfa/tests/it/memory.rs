@@ -129,7 +129,7 @@ fn check(name: &str, text: &str, narrow: u64, wide: u64) {
 }
 
 /// Programs and their results on ILP32 and LP64, as gcc 12 compiles them.
-const CASES: [(&str, &str, u64, u64); 13] = [
+const CASES: [(&str, &str, u64, u64); 14] = [
     (
         "arrays",
         r#"int g[4] = {1, 2, 3}; short s[2][3] = {{1, 2}, {3, 4, 5}}; int sum(int a[], int n) { int t = 0; for (int i = 0; i < n; i++) t += a[i]; return t; }
@@ -163,6 +163,15 @@ int main(void) { int x = 1, y = 2, *p = a, **pp = &p; swap(&x, &y); MIX(x * 10 +
  MIX(&a[3] - p); MIX(p[1]); MIX(!p + (p ? 1 : 2)); void *v = p; v += 4; MIX(*(int *)v); unsigned long u = (unsigned long)&a[2]; MIX(*(int *)u); MIX((char *)&a[1] - (char *)a); int (*q)[4] = &a; MIX((*q)[2]); int *e = &a[4]; MIX(e[-1]); return 0; }"#,
         0xa58506368a3a720f,
         0xa58506368a3a720f,
+    ),
+    (
+        "addresses as numbers",
+        r#"int a[4] = {1, 2, 3, 4}, b[4], x = 1, y = 2; struct n { long link; int v; } n0, n1, n2;
+int main(void) { long k = (long)&x ^ (long)&y; *(int *)(k ^ (long)&y) = 7; MIX(x); long d = (long)&x - (long)&y; *(int *)((long)&y + d) = 8; MIX(x); long m = -(long)a; ((int *)-m)[1] = 5; m = ~(long)b; ((int *)~m)[1] = 6; MIX(a[1] * 10 + b[1]);
+ long hi = (long)&y & ~0xfffL, lo = (long)&y & 0xfff; *(int *)(hi | lo) = 9; MIX(y); int *e = a - 1; int i = 3; e[i] = 4; MIX(a[2]); int *f = b + 50; f[i - 50] = 3; MIX(b[3]); static int *g = a - 40; i = 41; g[i] = 1; MIX(a[1]);
+ n0.v = 1; n1.v = 2; n2.v = 3; n0.link = (long)&n1; n1.link = (long)&n0 ^ (long)&n2; n2.link = (long)&n1; long p = 0, c = (long)&n0; while (c) { struct n *q = (struct n *)c; MIX(q->v); q->v = 0; long t = q->link ^ p; p = c; c = t; } MIX(n1.v + n2.v); return 0; }"#,
+        0x154e2ca33552ee,
+        0x154e2ca33552ee,
     ),
     (
         "lists",

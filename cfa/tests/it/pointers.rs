@@ -175,7 +175,7 @@ fn addresses() {
               n0 -> n1: f::__ret = f::v ? f::p : 0
             g(g::t): n2 .. n3
               n2 -> n3: g::__ret = g::t != 0
-            main(): n9 .. n42
+            main(): n9 .. n43
               n4 -> n5: memset(536870944, 0, 8)
               n5 -> n6: *(int *)536870912 = 0
               n6 -> n7: s = 536870976
@@ -214,11 +214,12 @@ fn addresses() {
               n34 -> n35: unsupported: the member 'm'
               n35 -> n36: unsupported: member
               n36 -> n37: *(int *)536870912 = main::__tmp7
-              n37 -> n38: *(int *)536870912 = 536870912
-              n38 -> n39: main::__tmp8 = *(int *)536870912
-              n39 -> n40: *(int *)536870912 = (main::__tmp8 ? main::w : 536870944) == main::q
-              n40 -> n41: main::w = main::w + 4
-              n41 -> n42: main::__ret = *(int *)536870912
+              n37 -> n38: main::__tmp8 = 536870912
+              n38 -> n39: *(int *)536870912 = (int)main::__tmp8
+              n39 -> n40: main::__tmp9 = *(int *)536870912
+              n40 -> n41: *(int *)536870912 = (main::__tmp9 ? main::w : 536870944) == main::q
+              n41 -> n42: main::w = main::w + 4
+              n42 -> n43: main::__ret = *(int *)536870912
         "#]],
     );
 }
