@@ -138,7 +138,10 @@ int fgetc(void *stream) { return getchar(); }
 char *fgets(char *line, int size, void *stream) {
   if (size <= 0 || __VERIFIER_nondet_bool()) return 0;
   int i = 0;
-  for (; i < size - 1 && __VERIFIER_nondet_bool(); i++) line[i] = __VERIFIER_nondet_char();
+  for (; i < size - 1 && __VERIFIER_nondet_bool(); i++) {
+    if (i > 0 && line[i - 1] == '\n') break;
+    line[i] = __VERIFIER_nondet_char();
+  }
   line[i] = 0;
   return line;
 }
@@ -157,9 +160,10 @@ size_t fread(void *buffer, size_t size, size_t count, void *stream) {
   return done;
 }
 
+// The format is not followed: a proof covers any text, a counterexample that passes here is refused.
 int sprintf(char *text, const char *format, ...) {
   int i = 0;
-  for (; __VERIFIER_nondet_bool(); i++) text[i] = __VERIFIER_nondet_char();
+  for (; __unmodelled_int(); i++) text[i] = __unmodelled_char();
   text[i] = 0;
   return i;
 }
@@ -167,8 +171,8 @@ int sprintf(char *text, const char *format, ...) {
 int snprintf(char *text, size_t size, const char *format, ...) {
   if (size) {
     size_t i = 0;
-    for (; i < size - 1 && __VERIFIER_nondet_bool(); i++) text[i] = __VERIFIER_nondet_char();
+    for (; i < size - 1 && __unmodelled_int(); i++) text[i] = __unmodelled_char();
     text[i] = 0;
   }
-  return __VERIFIER_nondet_int();
+  return __unmodelled_int();
 }

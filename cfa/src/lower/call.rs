@@ -65,9 +65,18 @@ pub(crate) const SILENT: [&str; 32] = [
     "__VERIFIER_atomic_end",
 ];
 
-/// Those of them that read a format, and which argument it is.
-const FORMATTED: [(&str, usize); 7] =
-    [("printf", 0), ("fprintf", 1), ("dprintf", 1), ("vprintf", 0), ("vfprintf", 1), ("wprintf", 0), ("syslog", 1)];
+/// Functions that read a format, and which argument it is.
+const FORMATTED: [(&str, usize); 9] = [
+    ("printf", 0),
+    ("fprintf", 1),
+    ("dprintf", 1),
+    ("vprintf", 0),
+    ("vfprintf", 1),
+    ("wprintf", 0),
+    ("syslog", 1),
+    ("sprintf", 1),
+    ("snprintf", 2),
+];
 
 /// Functions that change what the program can see even without pointers to it; names that begin with two underscores
 /// belong to the compiler and are among them.
@@ -249,6 +258,10 @@ impl<'a> Lower<'a> {
     fn call_body(&mut self, func: FuncId, args: &'a [ExprRef], range: Range) -> Val {
         let params = self.signatures[func.index()].params.clone();
         let values = self.arguments(args, &params, range);
+        let name = self.funcs[func.index()].name.clone();
+        if self.funcs[func.index()].span.file as usize >= self.library && self.may_count(&name, args, &values) {
+            return self.refused(format!("call of '{name}' with a format that may store numbers"), range);
+        }
         self.call_values(func, values, range)
     }
 
@@ -367,6 +380,12 @@ impl<'a> Lower<'a> {
                 Some(value) => value,
                 None => self.refused(format!("call of '{name}' for a long double value"), range),
             };
+        }
+        if self.file >= self.library
+            && let Some(ty) = name.strip_prefix("__unmodelled_").and_then(|suffix| nondet_type(suffix, self.machine))
+        {
+            let function = self.cx.name.clone();
+            return self.unmodelled(&function, &ty, range);
         }
         let nondet = name.strip_prefix("__VERIFIER_nondet_").or_else(|| name.strip_prefix("nondet_"));
         if nondet.is_some() || ENDING.contains(&name) || SILENT.contains(&name) {

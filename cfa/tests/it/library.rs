@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Functions without body: definitions from the library, and what unknown ones mean.
 
-use cfa::{Op, Options, Program, Source, UndefinedFunctions};
+use cfa::{HavocOrigin, Op, Options, Program, Source, UndefinedFunctions};
 
 use crate::load;
 
@@ -48,14 +48,23 @@ fn formats_that_store_numbers() {
     let with = |call: &str| {
         let text = format!(
             "int printf(const char *, ...); int fprintf(void *, const char *, ...);
+            int sprintf(char *, const char *, ...); int snprintf(char *, unsigned, const char *, ...);
             int main(void) {{ int n = 0; const char *f = \"%n\"; void *to; {call}; return n; }}"
         );
         unsupported(&load(&text)).len()
     };
-    for call in ["printf(\"%d%n\", 1, &n)", "printf(\"%-5hhn\", &n)", "printf(f, &n)", "fprintf(to, f, 1, &n)"] {
+    for call in [
+        "sprintf(to, \"%d%n\", 1, &n)",
+        "snprintf(to, 9, f, &n)",
+        "printf(\"%d%n\", 1, &n)",
+        "printf(\"%-5hhn\", &n)",
+        "printf(f, &n)",
+        "fprintf(to, f, 1, &n)",
+    ] {
         assert_eq!(with(call), 1, "{call}");
     }
     for call in [
+        "sprintf(to, \"%d\", n)",
         "printf(\"%d %i and\", n, n)",
         "printf(f, n)",
         "printf(\"%p\", &n)",
@@ -65,6 +74,19 @@ fn formats_that_store_numbers() {
     ] {
         assert_eq!(with(call), 0, "{call}");
     }
+}
+
+/// A run that passes what is not followed is no counterexample: `sprintf` writes one text only.
+#[test]
+fn what_is_not_followed_has_no_value() {
+    let program =
+        load("int sprintf(char *, const char *, ...); int main(void) { char b[9]; return sprintf(b, \"%d\", 5); }");
+    let origins = program.edges.iter().filter_map(|edge| match &edge.op {
+        Op::Havoc { origin: HavocOrigin::Unmodelled { what }, .. } => Some(what.to_string()),
+        Op::Havoc { origin: HavocOrigin::Nondet { function }, .. } => panic!("an input of {function}"),
+        _ => None,
+    });
+    assert_eq!(origins.collect::<Vec<_>>(), ["result of 'sprintf'", "result of 'sprintf'"]);
 }
 
 #[test]
