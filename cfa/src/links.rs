@@ -17,6 +17,9 @@ pub(crate) enum Link {
 /// Attributes after which the program does something that its text does not say.
 const UNSEEN: [&str; 7] = ["constructor", "destructor", "cleanup", "ifunc", "weakref", "ms_struct", "symver"];
 
+/// Sections whose content is called at the start or end of a program.
+const SECTIONS: [&str; 7] = [".init_array", ".preinit_array", ".fini_array", ".ctors", ".dtors", ".init", ".fini"];
+
 /// Pragmas that change the symbols behind names, or the layout of structures.
 const PRAGMAS: [&str; 4] = ["weak", "redefine_extname", "scalar_storage_order", "ms_struct"];
 
@@ -40,6 +43,9 @@ pub(crate) fn read(source: &str, base: &[u8], found: &[(usize, usize)]) -> Vec<(
             match word.as_str() {
                 "alias" => add(Link::Alias(name(), text.clone())),
                 "weak" | "weak_import" => add(Link::Weak(name())),
+                "section" if SECTIONS.iter().any(|name| is_part(&text, name)) => {
+                    add(Link::Unseen(format!("the section '{text}'")));
+                }
                 word if UNSEEN.contains(&word) => add(Link::Unseen(format!("the attribute '{word}'"))),
                 _ => {}
             }
@@ -60,6 +66,12 @@ fn parts(text: &str) -> (Vec<String>, String) {
         words.extend(found.map(|word| word.trim_matches('_').to_owned()));
     }
     (words, strings)
+}
+
+/// Whether a section is the one of this name, or one of those with a priority: `.ctors.100`.
+fn is_part(section: &str, name: &str) -> bool {
+    let priority = section.strip_prefix(name).map(|rest| rest.trim_start_matches('.'));
+    priority.is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()))
 }
 
 /// The name whose declaration the text from `start` to `end` belongs to.
@@ -140,6 +152,11 @@ mod tests {
             [Link::Unseen("the attribute 'constructor'".into())]
         );
         assert_eq!(links("#pragma weak f = g\n#pragma omp weak\n"), [Link::Unseen("#pragma weak".into())]);
+        assert_eq!(
+            links("void (*p)(void) __attribute__((used, section(\".ctors.10\"))) = f;"),
+            [Link::Unseen("the section '.ctors.10'".into())]
+        );
+        assert_eq!(links("int f(void) __attribute__((__section__(\".init.text\"))) { return 0; }"), []);
         assert_eq!(links("void f(void) __attribute__((section(\"weak\"), noreturn, format(printf, 1, 2)));"), []);
     }
 }

@@ -78,6 +78,12 @@ const FORMATTED: [(&str, usize); 9] = [
     ("snprintf", 2),
 ];
 
+/// Functions of the standard library whose results are not followed, but are none that somebody may choose.
+const DETERMINED: [&str; 16] = [
+    "atol", "atoll", "atof", "strtol", "strtoul", "strtoll", "strtoull", "strtod", "strtof", "strcoll", "strxfrm",
+    "wcslen", "wcscmp", "difftime", "drand48", "lrand48",
+];
+
 /// Functions that change what the program can see even without pointers to it; names that begin with two underscores
 /// belong to the compiler and are among them.
 const KEEPERS: [&str; 16] = [
@@ -461,6 +467,9 @@ impl<'a> Lower<'a> {
         }
         if ret.storage(self.machine).is_none() {
             return opaque(ret);
+        }
+        if supported && !harmless && DETERMINED.contains(&name) {
+            return self.unmodelled(name, &ret, range);
         }
         let var = self.typed_temporary(&ret);
         if supported {

@@ -87,6 +87,9 @@ fn what_is_not_followed_has_no_value() {
         _ => None,
     });
     assert_eq!(origins.collect::<Vec<_>>(), ["result of 'sprintf'", "result of 'sprintf'"]);
+    let program = load("long atol(const char *); int main(void) { return atol(\"5\") == 6; }");
+    let unmodelled = |op: &Op| matches!(op, Op::Havoc { origin: HavocOrigin::Unmodelled { .. }, .. });
+    assert!(program.edges.iter().any(|edge| unmodelled(&edge.op)));
 }
 
 #[test]

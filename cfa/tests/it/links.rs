@@ -47,6 +47,8 @@ fn code_that_nobody_calls() {
         "void f(int *p) { reach_error(); } int main(void) { __attribute__((cleanup(f))) int x = 1; return 0; }",
         "void g(void) { reach_error(); } void *h(void) { return g; }
             void f(void) __attribute__((ifunc(\"h\"))); int main(void) { f(); return 0; }",
+        "void f(void) { reach_error(); } void (*p)(void) __attribute__((section(\".init_array\"), used)) = f;
+            int main(void) { return 0; }",
         "void f(void);
             #pragma weak f = reach_error
             int main(void) { f(); return 0; }",
