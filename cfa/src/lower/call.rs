@@ -450,6 +450,7 @@ impl<'a> Lower<'a> {
         let ret = func.map_or(Type::INT, |func| self.signatures[func.index()].ret.clone());
         let harmless = SILENT.contains(&name) && !self.may_count(name, args, values);
         let mut may_write = args.iter().zip(values).any(|(arg, value)| self.may_be_written(*arg, value));
+        may_write |= args.iter().any(|arg| self.is_address(*arg));
         may_write |= name.starts_with("__") || KEEPERS.contains(&name);
         let meaning = if harmless { UndefinedFunctions::Skip } else { self.undefined_functions };
         let supported = match meaning {
@@ -493,6 +494,16 @@ impl<'a> Lower<'a> {
             }),
             Some(_) => args.iter().zip(values).skip(at + 1).any(|(arg, value)| self.may_be_written(*arg, value)),
         }
+    }
+
+    /// Whether an argument is a pointer that was converted to something else.
+    fn is_address(&mut self, arg: ExprRef) -> bool {
+        let mut inner = arg;
+        while let Expr::Cast(_, below) = self.ast().expr(inner) {
+            inner = *below;
+        }
+        let literal = matches!(self.ast().expr(inner), Expr::Str(_) | Expr::Number(_));
+        inner != arg && !literal && matches!(self.type_of(inner).decayed(), Type::Pointer(_))
     }
 
     /// Whether an argument may give a function access to something that it could change.

@@ -44,6 +44,20 @@ fn unknown_functions_may_write_through_pointers() {
 }
 
 #[test]
+fn addresses_are_passed_as_numbers_too() {
+    for (call, count) in [
+        ("f((long)&x)", 1),
+        ("f((int)(long)g)", 1),
+        ("f((long)(x + 1))", 0),
+        ("f((long)\"text\")", 0),
+        ("f((unsigned long)0)", 0),
+    ] {
+        let text = format!("void f(long); void g(void) {{}} int main(void) {{ int x = 0; {call}; return x; }}");
+        assert_eq!(unsupported(&load(&text)).len(), count, "{call}");
+    }
+}
+
+#[test]
 fn formats_that_store_numbers() {
     let with = |call: &str| {
         let text = format!(
