@@ -92,10 +92,9 @@ pub(crate) fn modified(
             let dead = match object.scope {
                 Scope::Global => false,
                 Scope::Local(func) if func == site.func => {
-                    // Declared within the loop, unless another variable of that name is what is meant there.
                     let name = object.name.rsplit("::").next().unwrap_or("");
                     let name = name.split('#').next().unwrap_or("");
-                    !hides(site, name) && mentions(program.text(site.span), name)
+                    !hides(site, name) && declares(program, site, name)
                 }
                 Scope::Local(func) => effects.callees.contains(&func) && !finder.reach(func).contains(&site.func),
             };
@@ -128,6 +127,13 @@ pub(crate) fn modified(
     }
     modified.parts.sort_by(|a, b| a.text.cmp(&b.text));
     Ok(modified)
+}
+
+/// Whether a name is declared within a loop. What the lowering makes is declared nowhere.
+fn declares(program: &Program, site: &LoopSite, name: &str) -> bool {
+    let (file, text) = (site.span.file, site.span.start..site.span.end);
+    let here = |found: &cfa::names::Declaration| found.visible.file == file && text.contains(&found.visible.start);
+    program.declarations.iter().any(|found| &*found.name == name && here(found))
 }
 
 /// Whether a name stands in a text.

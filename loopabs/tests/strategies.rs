@@ -245,6 +245,15 @@ fn no_name_is_special() {
     let record = "struct s { int a; }; struct s f(int x) { struct s r; r.a = x; return r; }
         int main(void) { int i = 0; while (i < 9) { struct s r = f(i); i = r.a + 1; } }";
     assert!(report(record, 0).starts_with("h"), "what passes a returned structure needs no name");
+    // Objects that the loop writes without their names, which stand in it for something else.
+    for text in [
+        "struct s { int __literal, literal; }; int main(void) { int *p = (int[]){ 0, 0 }; struct s t; int i = 0;
+            while (i < 9) { i++; t.__literal = t.literal = 1; p[0] = 7; } return p[0]; }",
+        "struct s { int x; }; int main(void) { int *p = 0, i = 0; struct s t; again:
+            while (i < 9) { i++; t.x = 1; if (p) *p = 7; } if (p) return *p; int x; p = &x; i = 0; goto again; }",
+    ] {
+        assert!(!report(text, 0).starts_with('h'), "{text}: {}", report(text, 0));
+    }
 }
 
 #[test]

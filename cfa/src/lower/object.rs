@@ -213,9 +213,9 @@ impl<'a> Lower<'a> {
     pub(super) fn compound_literal(&mut self, ty: Type, init: ExprRef, range: Range) -> Lvalue {
         let ty = self.completed_by(ty, Some(init));
         let (binding, birth) = if self.at_file_scope() {
-            (self.static_binding("__literal", "literal", ty, true), Birth::Nothing)
+            (self.static_binding("(literal)", "literal", ty, true), Birth::Nothing)
         } else {
-            self.local_binding("__literal", ty, true, true, range.0, range)
+            self.local_binding("(literal)", ty, true, true, range.0, range)
         };
         self.give_birth(&birth, true, range);
         match binding {
