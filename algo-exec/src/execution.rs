@@ -279,11 +279,8 @@ impl Execution {
             let slice = left.min(SLICE);
             let end = fuzz.machine.run(&mut inputs, slice);
             left -= slice;
-            if end.is_some() {
+            if end.is_some() || left == 0 {
                 break end;
-            }
-            if left == 0 {
-                break None;
             }
         };
         fuzz.lengths.ended(length - left, end.is_none());

@@ -66,6 +66,15 @@ impl Exprs {
         }
     }
 
+    /// The variable that an expression is, but for conversions.
+    pub fn converted_var(&self, id: ExprId) -> Option<VarId> {
+        match self.get(id).kind {
+            ExprKind::Var(var) => Some(var),
+            ExprKind::Cast(arg) => self.converted_var(arg),
+            _ => None,
+        }
+    }
+
     /// Whether the value is 0 or 1 for every valuation because of the operator.
     pub fn is_truth(&self, id: ExprId) -> bool {
         match self.get(id).kind {

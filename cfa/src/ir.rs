@@ -25,6 +25,20 @@ impl IntTy {
     /// `int` of all supported machine models, and the type of comparisons and logical operators.
     pub const INT: IntTy = IntTy { bits: 32, signed: true };
 
+    /// A C type with this width and signedness in all supported machine models.
+    pub fn c_name(self) -> &'static str {
+        match (self.bits, self.signed) {
+            (8, true) => "signed char",
+            (8, false) => "unsigned char",
+            (16, true) => "short",
+            (16, false) => "unsigned short",
+            (32, true) => "int",
+            (32, false) => "unsigned int",
+            (_, true) => "long long",
+            (_, false) => "unsigned long long",
+        }
+    }
+
     /// The least value of the type.
     pub fn min(self) -> i128 {
         if self.signed { -(1i128 << (self.bits - 1)) } else { 0 }

@@ -77,7 +77,7 @@ fn look_ahead(program: &Program, steps: &[Step], states: &[ValueState], from: us
                 return Some(value);
             }
         }
-        let is_copy = |expr: ExprId| copied(program, expr).is_some_and(|var| copies.contains(&var));
+        let is_copy = |expr: ExprId| program.exprs.converted_var(expr).is_some_and(|var| copies.contains(&var));
         let mut written: Vec<(VarId, bool)> = Vec::new();
         match (step, &program.edge(step.edge()).op) {
             (Step::Edge(_), Op::Assign { var, value }) => written.push((*var, is_copy(*value))),
@@ -105,15 +105,6 @@ fn look_ahead(program: &Program, steps: &[Step], states: &[ValueState], from: us
         }
     }
     None
-}
-
-/// The variable that an expression is, but for conversions.
-fn copied(program: &Program, expr: ExprId) -> Option<VarId> {
-    match program.exprs.get(expr).kind {
-        ExprKind::Var(var) => Some(var),
-        ExprKind::Cast(arg) => copied(program, arg),
-        _ => None,
-    }
 }
 
 struct Search<'a> {

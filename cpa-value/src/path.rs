@@ -259,9 +259,8 @@ impl Needs<'_> {
                 let new: Vec<Slot> =
                     self.slots.iter().copied().filter(|slot| is_var(slot) && !state.knows(*slot)).collect();
                 drop(places);
-                let cells = self.told(state, step.edge(), *cond);
+                let mut relevant = self.told(state, step.edge(), *cond);
                 let said: BTreeSet<Slot> = program.exprs.vars(*cond).into_iter().map(var_slot).collect();
-                let mut relevant = cells;
                 for slot in new.iter().filter(|slot| said.contains(slot)) {
                     self.slots.remove(slot);
                     relevant = true;

@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use cfa::{Block, BlockId, Blocks, EdgeId, RegionId};
+use cfa::{Block, BlockId, Blocks, EdgeId, RegionId, VarId};
 use cpa_core::{Cx, Reducer, Site, Stop, Unfolding};
 
 use crate::cpa::ValueCpa;
@@ -28,19 +28,13 @@ impl ValueReducer {
 
     /// Whether what is at a place behind the block comes from inside.
     fn decides(&self, block: &Block, slot: Slot) -> bool {
-        match self.machine.place(slot) {
-            Place::Var(var) => block.decides(self.machine.program(), var),
-            Place::Zeros(region) => block.regions.contains(&region),
-            Place::Cell(cell) => block.regions.contains(&cell.region),
-            // What is made inside is not known.
-            Place::Heap => true,
-        }
+        self.concerns(block, slot, |var| block.decides(self.machine.program(), var))
     }
 
-    /// Whether anything inside the block touches a place.
-    fn touches(&self, block: &Block, slot: Slot) -> bool {
+    /// Whether a block has to do with a place; for variables, the condition says it.
+    fn concerns(&self, block: &Block, slot: Slot, var: impl Fn(VarId) -> bool) -> bool {
         match self.machine.place(slot) {
-            Place::Var(var) => block.vars.contains(&var),
+            Place::Var(id) => var(id),
             Place::Zeros(region) => block.regions.contains(&region),
             Place::Cell(cell) => block.regions.contains(&cell.region),
             // What is made inside is not known.
@@ -56,20 +50,15 @@ impl Reducer for ValueReducer {
         let block = self.blocks.get(block);
         let program = self.machine.program();
         let mut reduced = entry.clone();
-        let sees = |slot: Slot| match self.machine.place(slot) {
-            Place::Var(var) => block.sees(program, var),
-            Place::Zeros(region) => block.regions.contains(&region),
-            Place::Cell(cell) => block.regions.contains(&cell.region),
-            // What is made inside is not known.
-            Place::Heap => true,
-        };
+        let sees = |slot| self.concerns(block, slot, |var| block.sees(program, var));
         reduced.retain(&sees, &|region| block.regions.contains(&region));
         Ok(reduced)
     }
 
     fn reduce_precision(&mut self, block: BlockId, precision: &Precision) -> Precision {
         let block = self.blocks.get(block);
-        let filter = |set: &SlotSet| set.iter().filter(|&slot| self.touches(block, slot)).collect::<SlotSet>();
+        let touches = |&slot: &Slot| self.concerns(block, slot, |var| block.vars.contains(&var));
+        let filter = |set: &SlotSet| set.iter().filter(touches).collect::<SlotSet>();
         match precision {
             Precision::Full => Precision::Full,
             Precision::Everywhere(set) => Precision::Everywhere(Rc::new(filter(set))),

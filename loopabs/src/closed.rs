@@ -38,17 +38,9 @@ pub(crate) fn closed<'s>(site: &'s Site<'_>, updates: &Updates, var: VarId) -> R
     if amount.terms.contains_key(&var) {
         return Err(unknown());
     }
-    let mut slope = Sum::constant(0, after.bits);
-    for (other, factor) in &amount.terms {
-        let next = updates.after(program, *other).ok_or_else(unknown)?;
-        if next.bits < after.bits {
-            return Err(unknown());
-        }
-        let growth = next.narrowed(after.bits).minus(&Sum::var(*other, after.bits));
-        if !kept(&growth) {
-            return Err(unknown());
-        }
-        slope = slope.plus(&growth.scaled(*factor));
+    let slope = updates.change(program, &amount)?;
+    if !kept(&slope) {
+        return Err(unknown());
     }
     let mut value = format!("({wide}){name}");
     if amount != Sum::constant(0, after.bits) {

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use cfa::{CmpOp, EdgeId, ExprId, ExprKind, FuncId, HavocOrigin, IntTy, NodeId, Op, Program, Scope, VarId};
 
 use crate::context::Site;
-use crate::updates::{Env, Sum, linear};
+use crate::updates::{Env, Sum, linear_in};
 
 /// So many paths are looked at, and so many steps are made for that.
 const MAX_PATHS: usize = 8;
@@ -181,7 +181,7 @@ impl Path {
     /// Assigns the value of an expression in the state that another path ends in.
     fn assign_from(&mut self, program: &Program, before: &Path, var: VarId, value: ExprId) {
         let bits = program.var(var).ty.bits;
-        let sum = linear(program, &before.end, value).filter(|sum| sum.bits >= bits).map(|sum| sum.narrowed(bits));
+        let sum = linear_in(program, &before.end, value, bits);
         self.forget(var);
         if sum.is_none() && program.exprs.is_truth(value) {
             self.truths.insert(var, before.cond(program, value));
@@ -227,9 +227,7 @@ impl Path {
     /// A comparison; without a right side with 0.
     fn cmp(&self, program: &Program, op: CmpOp, left: ExprId, right: Option<ExprId>) -> Option<Cond> {
         let ty = program.exprs.ty(left);
-        let side = |expr: ExprId| {
-            linear(program, &self.end, expr).filter(|sum| sum.bits >= ty.bits).map(|sum| sum.narrowed(ty.bits))
-        };
+        let side = |expr: ExprId| linear_in(program, &self.end, expr, ty.bits);
         let right = match right {
             Some(right) => side(right)?,
             None => Sum::constant(0, ty.bits),

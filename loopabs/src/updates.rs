@@ -106,11 +106,10 @@ impl Updates {
             for id in leaving.get(&node).into_iter().flatten() {
                 let edge = program.edge(*id);
                 let mut env = at[&node].clone();
-                let linear = |env: &Env, value: ExprId| linear(program, env, value);
                 match &edge.op {
                     Op::Assign { var, value } => {
                         let bits = program.var(*var).ty.bits;
-                        let value = linear(&env, *value).filter(|sum| sum.bits >= bits).map(|sum| sum.narrowed(bits));
+                        let value = linear_in(program, &env, *value, bits);
                         env.insert(*var, value);
                     }
                     Op::Havoc { var, .. } | Op::Load { var, .. } | Op::Alloc { var, .. } => {
@@ -163,6 +162,17 @@ impl Updates {
         self.after(program, var) == Some(Sum::var(var, program.var(var).ty.bits))
     }
 
+    /// By how much one iteration changes a sum; fails with the variable that it changes in an unknown way.
+    pub(crate) fn change(&self, program: &Program, sum: &Sum) -> Result<Sum, String> {
+        let mut total = Sum::constant(0, sum.bits);
+        for (var, factor) in &sum.terms {
+            let unknown = || format!("it is not known what an iteration makes of '{}'", program.var(*var).name);
+            let after = self.after(program, *var).filter(|after| after.bits >= sum.bits).ok_or_else(unknown)?;
+            total = total.plus(&after.narrowed(sum.bits).minus(&Sum::var(*var, sum.bits)).scaled(*factor));
+        }
+        Ok(total)
+    }
+
     /// How a variable grows, if every iteration adds the same to it.
     pub(crate) fn growth(&self, site: &Site<'_>, var: VarId) -> Option<Growth> {
         let program = site.program;
@@ -186,6 +196,11 @@ fn join(program: &Program, one: &Env, other: &Env) -> Env {
         result.insert(*var, if a == b { a } else { None });
     }
     result
+}
+
+/// A linear form with the value of an expression modulo 2^bits; none if it is not linear or narrower.
+pub(crate) fn linear_in(program: &Program, env: &Env, expr: ExprId, bits: u32) -> Option<Sum> {
+    linear(program, env, expr).filter(|sum| sum.bits >= bits).map(|sum| sum.narrowed(bits))
 }
 
 /// A linear form with the value of an expression; none if it is not linear.

@@ -12,7 +12,7 @@ use cfa::names::Name;
 use cfa::{BinOp, CmpOp, ExprId, ExprKind, Exprs, FloatOp, FloatTy, IntTy, Program, UnOp, VarId, floats};
 use cpa_core::Invariants;
 
-use crate::text::{literal, type_name};
+use crate::text::literal;
 
 /// Longer expressions are left out.
 const MAX_LENGTH: usize = 2000;
@@ -57,7 +57,7 @@ impl Piece {
         if self.ty == ty {
             return Some(self.clone());
         }
-        Self::new(format!("({}){}", type_name(ty), self.within(strength::UNARY)), strength::UNARY, ty)
+        Self::new(format!("({}){}", ty.c_name(), self.within(strength::UNARY)), strength::UNARY, ty)
     }
 
     /// The type after the integer promotions.

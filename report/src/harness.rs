@@ -14,7 +14,7 @@ use cfa::{Program, Property, VarId, floats};
 use cpa_core::Counterexample;
 
 use crate::inputs::{Input, Origin, inputs};
-use crate::text::{literal, type_name};
+use crate::text::literal;
 
 /// The exit code of a run that reaches the error.
 pub const REACHED: i32 = 107;
@@ -133,14 +133,14 @@ fn input_function(program: &Program, name: &str, var: VarId, values: &[&Input], 
     let result = match var.float {
         Some(FloatTy::F32) => "float",
         Some(FloatTy::F64) => "double",
-        None => type_name(var.ty),
+        None => var.ty.c_name(),
     };
     let _ = writeln!(text, "\n{result} {name}() {{");
     if values.is_empty() {
         let _ = writeln!(text, "  _exit({EXHAUSTED});\n}}");
         return;
     }
-    let element = type_name(var.ty);
+    let element = var.ty.c_name();
     let _ = writeln!(text, "  static const {element} values[] = {{");
     for input in values {
         let place = program.location(program.edge(input.edge).span);
@@ -196,7 +196,7 @@ fn entry(program: &Program, inputs: &[Input], text: &mut String) {
     let argument = |param: &VarId| {
         let given = inputs.iter().find(|input| input.var == *param && input.origin == Origin::Uninitialised);
         let ty = program.var(*param).ty;
-        format!("({}){}", type_name(ty), literal(given.map_or(0, |input| input.value), ty))
+        format!("({}){}", ty.c_name(), literal(given.map_or(0, |input| input.value), ty))
     };
     let arguments: Vec<String> = main.params.iter().map(argument).collect();
     let name = &main.name;

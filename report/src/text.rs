@@ -1,21 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Constants and names of types as C writes them, the same for both machine models.
+//! Constants as C writes them, the same for both machine models.
 
 use cfa::IntTy;
-
-/// A C type with the width and signedness.
-pub fn type_name(ty: IntTy) -> &'static str {
-    match (ty.bits, ty.signed) {
-        (8, true) => "signed char",
-        (8, false) => "unsigned char",
-        (16, true) => "short",
-        (16, false) => "unsigned short",
-        (32, true) => "int",
-        (32, false) => "unsigned int",
-        (_, true) => "long long",
-        (_, false) => "unsigned long long",
-    }
-}
 
 /// A constant expression with the value; of the type itself if it is at least as wide as `int`, else of type `int`.
 pub fn literal(value: i128, ty: IntTy) -> String {

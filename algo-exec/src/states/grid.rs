@@ -12,7 +12,7 @@ pub(crate) struct Grid {
 impl Grid {
     pub(crate) fn new(program: &Program) -> Self {
         let mut classes = Classes((0..program.vars.len() as u32).collect());
-        let copied = |expr: ExprId| variable(program, expr);
+        let copied = |expr: ExprId| program.exprs.converted_var(expr);
         for edge in &program.edges {
             match &edge.op {
                 Op::Assign { var, value } => {
@@ -71,21 +71,14 @@ impl Grid {
     }
 }
 
-/// The variable that an expression is, but for conversions.
-fn variable(program: &Program, expr: ExprId) -> Option<VarId> {
-    match program.exprs.get(expr).kind {
-        ExprKind::Var(var) => Some(var),
-        ExprKind::Cast(arg) => variable(program, arg),
-        _ => None,
-    }
-}
-
 /// The variables that an expression may be.
 fn sources(program: &Program, expr: ExprId) -> Vec<VarId> {
     match program.exprs.get(expr).kind {
         ExprKind::Cast(arg) => sources(program, arg),
-        ExprKind::Ite(_, yes, no) => variable(program, yes).into_iter().chain(variable(program, no)).collect(),
-        _ => variable(program, expr).into_iter().collect(),
+        ExprKind::Ite(_, yes, no) => {
+            program.exprs.converted_var(yes).into_iter().chain(program.exprs.converted_var(no)).collect()
+        }
+        _ => program.exprs.converted_var(expr).into_iter().collect(),
     }
 }
 

@@ -216,7 +216,7 @@ impl Layout {
         let mut added: BTreeSet<VarId> = BTreeSet::new();
         for id in program.exprs.ids() {
             if let ExprKind::Binary(BinOp::Add | BinOp::Sub, left, right) = program.exprs.get(id).kind {
-                added.extend([left, right].into_iter().filter_map(|side| converted_variable(program, side)));
+                added.extend([left, right].into_iter().filter_map(|side| program.exprs.converted_var(side)));
             }
         }
         for edge in &program.edges {
@@ -277,15 +277,6 @@ fn computed(program: &Program, id: ExprId) -> ExprId {
     match (assigned.next(), assigned.next()) {
         (Some(value), None) if program.var(temporary).temporary => value,
         _ => id,
-    }
-}
-
-/// The variable that an expression is, but for conversions.
-fn converted_variable(program: &Program, id: ExprId) -> Option<VarId> {
-    match program.exprs.get(id).kind {
-        ExprKind::Var(var) => Some(var),
-        ExprKind::Cast(operand) => converted_variable(program, operand),
-        _ => None,
     }
 }
 

@@ -224,15 +224,8 @@ fn ty_signed(value: i128, ty: IntTy) -> i128 {
 
 /// By how much one iteration changes a side of the condition.
 fn step(site: &Site<'_>, side: &Sum) -> Result<i128, String> {
-    let program = site.program;
-    let mut total = Sum::constant(0, side.bits);
-    for (var, factor) in &side.terms {
-        let unknown = || format!("it is not known what an iteration makes of '{}'", program.var(*var).name);
-        let after = site.updates.after(program, *var).filter(|after| after.bits >= side.bits).ok_or_else(unknown)?;
-        let growth = after.narrowed(side.bits).minus(&Sum::var(*var, side.bits));
-        total = total.plus(&growth.scaled(*factor));
-    }
-    total.as_constant().ok_or_else(|| "the condition changes by different amounts".to_owned())
+    let change = site.updates.change(site.program, side)?;
+    change.as_constant().ok_or_else(|| "the condition changes by different amounts".to_owned())
 }
 
 /// The comparison that must hold for the loop to go on; without a right side it is 0.

@@ -157,33 +157,15 @@ impl Bounds<'_, '_> {
 
     /// By how much one iteration moves a side, as a number of either sign.
     fn speed(&self, side: &Sum, ty: IntTy) -> Result<i128, String> {
-        let program = self.site.program;
-        let mut total = Sum::constant(0, side.bits);
-        for (var, factor) in &side.terms {
-            let unknown = || format!("it is not known what an iteration makes of '{}'", program.var(*var).name);
-            let after =
-                self.updates.after(program, *var).filter(|after| after.bits >= side.bits).ok_or_else(unknown)?;
-            let growth = after.narrowed(side.bits).minus(&Sum::var(*var, side.bits));
-            total = total.plus(&growth.scaled(*factor));
-        }
-        let total = total.as_constant().ok_or("a condition changes by different amounts")?;
+        let growth = self.updates.change(self.site.program, side)?;
+        let total = growth.as_constant().ok_or("a condition changes by different amounts")?;
         Ok(IntTy { signed: true, ..ty }.wrap(total))
     }
 
     /// A sum as a value of its type.
     fn value(&self, sum: &Sum, ty: IntTy) -> Result<String, String> {
         let text = sum_text(self.site, sum, ty)?.unwrap_or_else(|| number(0, ty));
-        let name = match (ty.bits, ty.signed) {
-            (8, true) => "signed char",
-            (8, false) => "unsigned char",
-            (16, true) => "short",
-            (16, false) => "unsigned short",
-            (32, true) => "int",
-            (32, false) => "unsigned int",
-            (_, true) => "long long",
-            (_, false) => "unsigned long long",
-        };
-        Ok(format!("({name})({text})"))
+        Ok(format!("({})({text})", ty.c_name()))
     }
 
     /// The residue of a sum modulo 2^bits as a number.
