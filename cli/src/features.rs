@@ -19,6 +19,8 @@ pub enum Feature {
     Loops,
     /// Some function can call itself, maybe through others.
     Recursion,
+    /// It has a loop or recursion, so there are executions of any length as far as the automaton says.
+    Cyclic,
     /// It reads or writes memory other than plain variables.
     Memory,
     /// It computes with floating-point numbers.
@@ -31,11 +33,12 @@ pub enum Feature {
 
 impl Feature {
     /// All features.
-    pub const ALL: [Feature; 8] = [
+    pub const ALL: [Feature; 9] = [
         Feature::Inputs,
         Feature::Uninitialised,
         Feature::Loops,
         Feature::Recursion,
+        Feature::Cyclic,
         Feature::Memory,
         Feature::Floats,
         Feature::Nonlinear,
@@ -49,6 +52,7 @@ impl Feature {
             Feature::Uninitialised => "uninitialised",
             Feature::Loops => "loops",
             Feature::Recursion => "recursion",
+            Feature::Cyclic => "cyclic",
             Feature::Memory => "memory",
             Feature::Floats => "floats",
             Feature::Nonlinear => "nonlinear",
@@ -72,11 +76,11 @@ pub fn features(program: &Program) -> BTreeSet<Feature> {
     }
     let recursive = program.recursive_functions();
     if functions.iter().any(|func| recursive[func.index()]) {
-        found.insert(Feature::Recursion);
+        found.extend([Feature::Recursion, Feature::Cyclic]);
     }
     let in_reached = |node: &NodeId| functions.contains(&program.node(*node).func);
     if program.loops.heads.iter().any(in_reached) {
-        found.insert(Feature::Loops);
+        found.extend([Feature::Loops, Feature::Cyclic]);
     }
     found
 }
@@ -183,7 +187,7 @@ mod tests {
         assert!(names("int main(void) { return 0; }").is_empty());
         let text = "int __VERIFIER_nondet_int(void); int f(int n) { return n > 0 ? f(n - 1) : 0; }
             int main(void) { int x = __VERIFIER_nondet_int(); while (x > 0) { x = x - f(x * x); } return 0; }";
-        assert_eq!(names(text), ["inputs", "loops", "recursion", "nonlinear"]);
+        assert_eq!(names(text), ["inputs", "loops", "recursion", "cyclic", "nonlinear"]);
         let text = "int g(int n) { while (n) { n = n * n; } return n; } int main(void) { int x; return x; }";
         assert_eq!(names(text), ["uninitialised"], "what main does not reach does not count");
     }

@@ -153,8 +153,8 @@ fn loops_without_end_are_named() {
     let unrolled = loops_that_go_on("bmc", two, &["--preset", "bmc-incremental"]);
     assert!(unrolled.contains("p.c:4:3 (") && unrolled.contains("p.c:6:5 ("), "{unrolled}");
 
-    // The inner loop ends each time, so it is not named.
-    let forever = "  unsigned long long x = 1;\n  for (;;) {\n    for (int i = 0; i < 3; i++)\n      x = x + 3;\n    \
+    // The inner loop ends each time, so it is not named; no iterations can be made at once.
+    let forever = "  unsigned long long x = 1;\n  for (;;) {\n    for (int i = 0; i < 3; i++)\n      x = x * 5 + 3;\n    \
                    if (x == 0) reach_error();\n  }\n";
     let executed = loops_that_go_on("execution", forever, &["--preset", "execution"]);
     assert!(executed.starts_with("p.c:4:3 (") && count(&executed, "jumps") > 1_000_000, "{executed}");

@@ -16,6 +16,7 @@ mod compile;
 mod exprs;
 mod memory;
 mod run;
+mod skip;
 
 use std::collections::BTreeSet;
 

@@ -8,8 +8,9 @@ use crate::floats;
 use crate::ids::{EdgeId, NodeId, VarId};
 use crate::ir::{CmpOp, FloatTy, IntTy};
 
-use super::code::{Instr, Kind, REGISTERS};
+use super::code::{Instr, Kind, REGISTERS, Reg};
 use super::memory::{Loaded, Memory, OutOfMemory};
+use super::skip::skip;
 use super::{AccessError, Asked, Code, End, Fault, Inputs, Move, Storage};
 
 /// The greatest number of calls that are active at once.
@@ -17,12 +18,24 @@ const MAX_CALLS: usize = 4_000_000;
 /// The greatest number of registers that recursive calls put aside.
 const MAX_SAVED: usize = 1 << 25;
 
+/// Jumps backwards without a look whether many iterations can be made at once.
+const FIRST_LOOK: u64 = 1 << 12;
+/// Their number doubles up to this when it was looked in vain.
+const LAST_LOOK: u64 = 1 << 20;
+/// The number after a look that was worth it.
+const NEXT_LOOK: u64 = 1 << 6;
+/// After a look in vain there are so many further ones, for other loops around, with so many jumps between.
+const NEAR_LOOKS: u32 = 32;
+const NEAR: u64 = 6;
+/// A run with less fuel makes all iterations one by one, so that it pauses where it is meant to.
+const MIN_FUEL: u64 = 1 << 10;
+
 /// A running program.
 pub struct Machine {
-    code: Rc<Code>,
+    pub(super) code: Rc<Code>,
     registers: Box<[u64; REGISTERS]>,
     memory: Memory,
-    pc: usize,
+    pub(super) pc: usize,
     calls: Vec<u32>,
     saved: Vec<u64>,
     steps: Vec<Move>,
@@ -34,6 +47,42 @@ pub struct Machine {
     end: Option<End>,
     /// Where a loop is watched for coming back in the same state.
     watch: Option<Watch>,
+    looks: Looks,
+}
+
+/// When it is looked whether many iterations can be made at once.
+struct Looks {
+    /// Jumps backwards until the next look.
+    until_next: u64,
+    /// Jumps backwards after looks in vain.
+    distance: u64,
+    /// Looks that follow a look in vain soon.
+    near: u32,
+    /// Where it was looked in vain lately.
+    in_vain: Vec<usize>,
+}
+
+impl Looks {
+    fn new() -> Self {
+        Looks { until_next: FIRST_LOOK, distance: FIRST_LOOK, near: NEAR_LOOKS, in_vain: Vec::new() }
+    }
+
+    /// Notes how a look went.
+    fn looked(&mut self, pc: usize, worth_it: bool) {
+        if worth_it {
+            *self = Looks { until_next: NEXT_LOOK, distance: NEXT_LOOK, ..Looks::new() };
+            return;
+        }
+        self.in_vain.push(pc);
+        self.until_next = NEAR;
+        match self.near.checked_sub(1) {
+            Some(near) => self.near = near,
+            None => {
+                let distance = (self.distance * 2).min(LAST_LOOK);
+                *self = Looks { until_next: distance, distance, ..Looks::new() };
+            }
+        }
+    }
 }
 
 /// The state at the destination of a jump backwards.
@@ -69,6 +118,7 @@ impl Machine {
             newly_covered: 0,
             end: None,
             watch: None,
+            looks: Looks::new(),
         };
         machine.reset();
         machine
@@ -87,6 +137,7 @@ impl Machine {
         self.step_count = 0;
         self.end = None;
         self.watch = None;
+        self.looks = Looks::new();
         for &(addr, size) in &code.global_objects {
             if let Err(OutOfMemory) = self.memory.birth(addr, size) {
                 self.end = Some(End::Exhausted(EdgeId::new(0), "memory"));
@@ -109,7 +160,7 @@ impl Machine {
         &self.steps
     }
 
-    /// The number of steps, if the code was compiled to keep them.
+    /// The number of steps, if the code was compiled to keep them; the greatest number if there were more.
     pub fn step_count(&self) -> u64 {
         self.step_count
     }
@@ -165,10 +216,11 @@ impl Machine {
         }
     }
 
-    /// Runs until the end, or until `fuel` jumps backwards and calls were made; then there is no end yet.
+    /// Runs until the end, or until `fuel` jumps backwards and calls were made; then there is no end yet. Iterations that
+    /// were made at once do not count.
     pub fn run(&mut self, inputs: &mut dyn Inputs, fuel: u64) -> Option<End> {
         if self.end.is_none() {
-            match self.execute::<false>(inputs, fuel) {
+            match self.advance::<false>(inputs, fuel) {
                 Pause::Ended(end) => self.end = Some(end),
                 Pause::OutOfFuel => {}
             }
@@ -187,13 +239,48 @@ impl Machine {
                 saved: self.saved.len(),
                 memory_version: self.memory.version,
             });
-            match self.execute::<true>(inputs, fuel) {
+            match self.advance::<true>(inputs, fuel) {
                 Pause::Ended(end) => self.end = Some(end),
                 Pause::OutOfFuel => {}
             }
             self.watch = None;
         }
         self.end.clone()
+    }
+
+    /// Executes, and makes many iterations at once where that is possible.
+    fn advance<const WATCH: bool>(&mut self, inputs: &mut dyn Inputs, mut fuel: u64) -> Pause {
+        while fuel >= MIN_FUEL && fuel > self.looks.until_next {
+            if let Pause::Ended(end) = self.execute::<WATCH>(inputs, self.looks.until_next) {
+                return Pause::Ended(end);
+            }
+            fuel -= self.looks.until_next + 1;
+            let found = if self.looks.in_vain.contains(&self.pc) { None } else { skip(self) };
+            self.looks.looked(self.pc, found.is_some());
+            if let Some(skip) = found {
+                for (reg, content) in skip.registers {
+                    self.registers[reg as usize] = content;
+                }
+                self.step_count = self.step_count.saturating_add(skip.steps);
+            }
+        }
+        self.looks.until_next = self.looks.until_next.saturating_sub(fuel);
+        self.execute::<WATCH>(inputs, fuel)
+    }
+
+    /// The content of a register as a signed number.
+    pub(super) fn content(&self, reg: Reg) -> i128 {
+        i128::from(self.registers[reg as usize] as i64)
+    }
+
+    /// Whether steps are kept, not only counted.
+    pub(super) fn keeps_steps(&self) -> bool {
+        self.steps.len() < self.max_steps
+    }
+
+    /// Whether another call is possible when so many more are active.
+    pub(super) fn has_room_for_calls(&self, more: usize) -> bool {
+        self.calls.len() + more < MAX_CALLS
     }
 
     /// Whether the run is where the watch began, and everything is as it was then. Memory and saved registers are the same
@@ -247,7 +334,7 @@ impl Machine {
     }
 
     fn step(&mut self, step: Move) {
-        self.step_count += 1;
+        self.step_count = self.step_count.saturating_add(1);
         if self.steps.len() < self.max_steps {
             self.steps.push(step);
         }
@@ -498,7 +585,7 @@ fn compare(op: CmpOp, ty: FloatTy, a: u64, b: u64) -> u64 {
 
 /// Quotient and remainder.
 #[inline]
-fn divide(kind: Kind, a: u64, b: u64) -> Result<(u64, u64), Undefined> {
+pub(super) fn divide(kind: Kind, a: u64, b: u64) -> Result<(u64, u64), Undefined> {
     if b == 0 {
         return Err(Undefined::DivisionByZero);
     }
@@ -513,7 +600,7 @@ fn divide(kind: Kind, a: u64, b: u64) -> Result<(u64, u64), Undefined> {
 }
 
 #[inline]
-fn shift_amount(kind: Kind, amount: u64) -> Result<u64, Undefined> {
+pub(super) fn shift_amount(kind: Kind, amount: u64) -> Result<u64, Undefined> {
     // A negative amount is a large number here.
     if amount < u64::from(kind.ty().bits) { Ok(amount) } else { Err(Undefined::ShiftOutOfRange) }
 }

@@ -15,6 +15,7 @@ mod machine;
 mod memory;
 mod pointers;
 mod repair;
+mod skipping;
 
 use cfa::{LoadError, MachineModel, Options, Program, Source};
 use expect_test::Expect;
