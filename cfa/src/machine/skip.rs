@@ -19,6 +19,9 @@ const PASSES: [u32; 6] = [1, 2, 3, 4, 6, 12];
 const MAX_INSTRS: u32 = 4096;
 /// With fewer iterations at once, plain execution is as fast.
 const MIN_ITERATIONS: i128 = 16;
+/// A register that changes by more in an iteration leaves its 64 bits before there are so many. Keeps the arithmetic of lines
+/// in range.
+const MAX_SLOPE: i128 = (1 << 64) / MIN_ITERATIONS;
 
 /// The content of a register, as a signed number, in iteration t: `base + slope * t`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -347,6 +350,9 @@ fn iterations(machine: &Machine, passes: u32) -> Option<Skip> {
     }
     let changes = first.taken_over.iter().filter_map(|reg| Some((*reg, first.written.get(reg)?)));
     let slopes: FxHashMap<Reg, i128> = changes.map(|(reg, line)| (reg, line.base - machine.content(reg))).collect();
+    if slopes.values().any(|slope| slope.abs() > MAX_SLOPE) {
+        return None;
+    }
     let mut trace = Trace::new(machine, &slopes);
     if !trace.follow(passes) {
         return None;

@@ -146,6 +146,16 @@ fn long_loops_take_no_time() {
 }
 
 #[test]
+fn great_leaps() {
+    // The product changes by almost 2^127.
+    let body = "long product = a * least; sum ^= product; a = a < 0 ? 0x7fffffffffffffff : least; i++;";
+    both(&format!(
+        "unsigned long sum = 0; int main(void) {{ long least = -0x7fffffffffffffff - 1, a = least; int i = 0;
+        while (i < 30000) {{ {body} }} return 0; }}"
+    ));
+}
+
+#[test]
 fn a_run_with_little_fuel_pauses_often() {
     assert_eq!(both("int main(void) { for (int i = 0; i < 1000000; i++); return 0; }"), 999);
 }
