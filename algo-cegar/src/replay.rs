@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use cfa::ir::{HavocOrigin, Op};
 use cfa::machine::{Asked, Code, End, Fault, Inputs, Machine, Move, Setup, Storage};
-use cfa::{EdgeId, IntTy, NodeId, Program};
+use cfa::{EdgeId, IntTy, NodeId, Program, VarId};
 use cpa_core::{Counterexample, Rest, Step};
 use thiserror::Error;
 
@@ -72,6 +72,14 @@ pub enum Disbelief {
     Unwritten {
         /// The variable.
         name: String,
+        /// The place in the source.
+        place: String,
+    },
+    /// A value matters that is not modelled.
+    #[error("{place}: it depends on what is not modelled ({what})")]
+    Unmodelled {
+        /// The value: "result of 'sin'".
+        what: String,
         /// The place in the source.
         place: String,
     },
@@ -177,9 +185,12 @@ pub fn replay(program: &Program, cex: &Counterexample, target: NodeId) -> Result
         Some(End::NeedsInput(edge)) => {
             Err(Disbelief::NoInput { name: written(program, edge), place: place(program, edge) })
         }
-        Some(End::NeedsValue(edge, var)) => Err(Disbelief::Unwritten {
-            name: var.map_or("memory".to_owned(), |var| program.vars[var.index()].name.to_string()),
-            place: place(program, edge),
+        Some(End::NeedsValue(edge, var)) => Err(match var.and_then(|var| unmodelled(program, var)) {
+            Some(what) => Disbelief::Unmodelled { what, place: place(program, edge) },
+            None => Disbelief::Unwritten {
+                name: var.map_or("memory".to_owned(), |var| program.vars[var.index()].name.to_string()),
+                place: place(program, edge),
+            },
         }),
         Some(End::Undefined(edge, what)) => Err(Disbelief::Undefined { what, place: place(program, edge) }),
         Some(End::Unsupported(edge)) => {
@@ -234,6 +245,16 @@ fn step_of(taken: Move) -> Step {
 
 fn place(program: &Program, edge: EdgeId) -> String {
     program.location(program.edges[edge.index()].span).to_string()
+}
+
+/// What a variable holds, if it is a value that is not modelled.
+fn unmodelled(program: &Program, var: VarId) -> Option<String> {
+    program.edges.iter().find_map(|edge| match &edge.op {
+        Op::Havoc { var: written, origin: HavocOrigin::Unmodelled { what } } if *written == var => {
+            Some(what.to_string())
+        }
+        _ => None,
+    })
 }
 
 /// The name of the variable that an edge writes.

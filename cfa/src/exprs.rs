@@ -130,6 +130,28 @@ impl Exprs {
         operands.into_iter().flatten()
     }
 
+    /// The operator of an expression on other operands of the same types.
+    pub(crate) fn with_operands(&mut self, id: ExprId, operands: &[ExprId]) -> ExprId {
+        let Expr { kind, ty } = self.get(id).clone();
+        match (kind, operands) {
+            (ExprKind::Unary(op, _), &[a]) => self.unary(op, a),
+            (ExprKind::Binary(op, ..), &[a, b]) => self.binary(op, a, b),
+            (ExprKind::Cmp(op, ..), &[a, b]) => self.cmp(op, a, b),
+            (ExprKind::Not(_), &[a]) => self.not(a),
+            (ExprKind::And(..), &[a, b]) => self.and(a, b),
+            (ExprKind::Or(..), &[a, b]) => self.or(a, b),
+            (ExprKind::Ite(..), &[a, b, c]) => self.ite(a, b, c),
+            (ExprKind::Cast(_), &[a]) => self.cast(a, ty),
+            (ExprKind::Float(op, float, ..), &[a, b]) => self.float(op, float, a, b),
+            (ExprKind::FloatFn(function, float, _), &[a]) => self.float_fn(function, float, a),
+            (ExprKind::FloatCmp(op, float, ..), &[a, b]) => self.float_cmp(op, float, a, b),
+            (ExprKind::FloatFromInt(float, _), &[a]) => self.float_from_int(float, a),
+            (ExprKind::FloatToInt(float, _), &[a]) => self.float_to_int(float, a, ty),
+            (ExprKind::FloatToFloat(float, _), &[a]) => self.float_to_float(float, a),
+            _ => id,
+        }
+    }
+
     /// The variables of an expression, in order of their ids and without repetition.
     pub fn vars(&self, id: ExprId) -> Vec<VarId> {
         let mut found = Vec::new();

@@ -382,6 +382,36 @@ pub enum Op {
     },
 }
 
+impl Op {
+    /// The expressions that the operation evaluates.
+    pub fn operands(&self) -> Vec<ExprId> {
+        match self {
+            Op::Skip | Op::Havoc { .. } | Op::Unsupported { .. } => Vec::new(),
+            Op::Assume { cond: expr, .. }
+            | Op::Assign { value: expr, .. }
+            | Op::Load { addr: expr, .. }
+            | Op::Alloc { size: expr, .. }
+            | Op::Free { addr: expr } => vec![*expr],
+            Op::Store { addr: one, value: other, .. } | Op::Zero { addr: one, size: other, .. } => vec![*one, *other],
+            Op::Call { args, .. } => args.clone(),
+        }
+    }
+
+    /// The same to be replaced by others of the same types.
+    pub(crate) fn operands_mut(&mut self) -> Vec<&mut ExprId> {
+        match self {
+            Op::Skip | Op::Havoc { .. } | Op::Unsupported { .. } => Vec::new(),
+            Op::Assume { cond: expr, .. }
+            | Op::Assign { value: expr, .. }
+            | Op::Load { addr: expr, .. }
+            | Op::Alloc { size: expr, .. }
+            | Op::Free { addr: expr } => vec![expr],
+            Op::Store { addr: one, value: other, .. } | Op::Zero { addr: one, size: other, .. } => vec![one, other],
+            Op::Call { args, .. } => args.iter_mut().collect(),
+        }
+    }
+}
+
 /// A place in a source file, from `start` to before `end`, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Span {

@@ -37,6 +37,8 @@ pub(super) enum Birth {
 #[derive(Default)]
 pub(super) struct Memory {
     pub(super) objects: Vec<Object>,
+    /// The alignment that the type of each object gives to its address.
+    pub(super) aligns: Vec<u64>,
     next: u64,
     functions: rustc_hash::FxHashMap<FuncId, u64>,
     strings: rustc_hash::FxHashMap<Vec<u8>, u64>,
@@ -46,7 +48,13 @@ pub(super) struct Memory {
 
 impl<'a> Lower<'a> {
     /// A new object with a fixed address, which is a multiple of 16; none if the memory is full.
-    pub(super) fn object(&mut self, name: Arc<str>, size: u64, scope: VarScope, constant: bool) -> Option<ExprId> {
+    pub(super) fn object(
+        &mut self,
+        name: Arc<str>,
+        (size, align): (u64, u64),
+        scope: VarScope,
+        constant: bool,
+    ) -> Option<ExprId> {
         let addr = self.memory.next.max(FIRST);
         // Something lies between two objects, so that the end of one is not the start of the other.
         let end = addr.checked_add(size)?.checked_add(16)?.checked_next_multiple_of(16)?;
@@ -55,6 +63,7 @@ impl<'a> Lower<'a> {
             return None;
         }
         self.memory.next = end;
+        self.memory.aligns.push(align);
         self.memory.objects.push(Object { name, addr, size, scope, region: RegionId::new(0), constant });
         Some(self.exprs.constant(self.machine.size_type(), i128::from(addr)))
     }
@@ -65,7 +74,7 @@ impl<'a> Lower<'a> {
             return self.exprs.constant(ty, i128::from(*addr));
         }
         let name = self.funcs[func.index()].name.clone();
-        let Some(addr) = self.object(name, 0, VarScope::Global, true) else { return self.exprs.constant(ty, 0) };
+        let Some(addr) = self.object(name, (0, 1), VarScope::Global, true) else { return self.exprs.constant(ty, 0) };
         let value = self.exprs.as_const(addr).and_then(|addr| u64::try_from(addr).ok()).expect("an address");
         self.memory.functions.insert(func, value);
         addr
@@ -98,7 +107,7 @@ impl<'a> Lower<'a> {
             return Lvalue::new(Place::Memory(self.exprs.constant(size_type, i128::from(*addr))), ty);
         }
         let name = format!("\"{}\"", String::from_utf8_lossy(&text[..text.len() - 1]).escape_debug());
-        match self.object(name.into(), size, VarScope::Global, true) {
+        match self.object(name.into(), (size, 1), VarScope::Global, true) {
             Some(addr) => {
                 let value = self.exprs.as_const(addr).and_then(|addr| u64::try_from(addr).ok()).expect("an address");
                 self.memory.strings.insert(text.clone(), value);
@@ -122,9 +131,9 @@ impl<'a> Lower<'a> {
         if matches!(ty, Type::Void | Type::Float(10.., _)) {
             return Binding::Opaque(ty);
         }
-        let Some((size, _)) = size_align(&ty, &self.records, self.machine) else { return Binding::Opaque(ty) };
+        let Some(room) = size_align(&ty, &self.records, self.machine) else { return Binding::Opaque(ty) };
         let unique = self.unique_name(name);
-        match self.object(unique, size, VarScope::Global, false) {
+        match self.object(unique, room, VarScope::Global, false) {
             Some(addr) => Binding::Place(Place::Memory(addr), ty),
             None => Binding::Place(Place::Nowhere(format!("more memory than there is ('{local}')").into()), ty),
         }
@@ -165,7 +174,8 @@ impl<'a> Lower<'a> {
             && (filled || !repeats || parts.is_some())
         {
             let unique = self.unique_name(&full);
-            let Some(addr) = self.object(unique, size, scope, false) else {
+            let align = size_align(&ty, &self.records, self.machine).map_or(1, |(_, align)| align);
+            let Some(addr) = self.object(unique, (size, align), scope, false) else {
                 return (Binding::Place(Place::Nowhere("more memory than there is".into()), ty), Birth::Nothing);
             };
             let birth = match parts {

@@ -3,7 +3,7 @@
 
 use crate::ast::{Binary, Expr, ExprRef, Range, Unary};
 use crate::ids::{ExprId, NodeId};
-use crate::ir::{BinOp, CmpOp, IntTy, Op};
+use crate::ir::{BinOp, CmpOp, HavocOrigin, IntTy, Op};
 use crate::types::{Type, common};
 
 use super::expr::opaque;
@@ -97,6 +97,11 @@ impl<'a> Lower<'a> {
             // An integer is converted to the type of the pointer, as gcc does.
             let left = self.integer(left, range).0;
             let right = self.integer(right, range).0;
+            if matches!(op, Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge) && self.in_different_objects(left, right)
+            {
+                let truth = self.layout("order of addresses of different objects", &Type::Bool, range);
+                return Val::Int(self.exprs.cast(truth, IntTy::INT), Type::INT);
+            }
             let ty = self.machine.size_type();
             (self.exprs.cast(left, ty), self.exprs.cast(right, ty))
         } else {
@@ -159,6 +164,10 @@ impl<'a> Lower<'a> {
         match (op, left, right) {
             (Binary::Sub, Val::Int(a, Type::Pointer(of)), Val::Int(b, Type::Pointer(_))) => {
                 let signed = IntTy { bits: self.machine.long_bits(), signed: true };
+                if self.in_different_objects(a, b) {
+                    let ty = Type::Int(signed);
+                    return Ok(Val::Int(self.layout("distance of different objects", &ty, range), ty));
+                }
                 let (a, b) = (self.exprs.cast(a, signed), self.exprs.cast(b, signed));
                 let bytes = self.exprs.binary(BinOp::Sub, a, b);
                 let Some(size) = self.size_of(&of).filter(|size| self.exprs.as_const(*size) != Some(0)) else {
@@ -178,6 +187,25 @@ impl<'a> Lower<'a> {
             }
             (_, left, right) => Err((left, right)),
         }
+    }
+
+    /// Whether two addresses are fixed ones of different objects, so that nothing is known of their order; what is not
+    /// constant is looked at when all addresses are known (`memory`).
+    fn in_different_objects(&self, left: ExprId, right: ExprId) -> bool {
+        let object = |at| self.exprs.as_const(at).and_then(|addr| self.object_at(addr));
+        matches!((object(left), object(right)), (Some(a), Some(b)) if a != b)
+    }
+
+    /// A value that depends on where objects lie.
+    fn layout(&mut self, what: &str, ty: &Type, range: Range) -> ExprId {
+        let var = self.typed_temporary(ty);
+        self.emit(Op::Havoc { var, origin: HavocOrigin::Unmodelled { what: what.into() } }, range);
+        let value = self.exprs.var(var, self.vars[var.index()].ty);
+        if *ty != Type::Bool {
+            return value;
+        }
+        self.vars[var.index()].truth = true;
+        self.exprs.truth(value)
     }
 
     /// `left && right` or `left || right` as a value.

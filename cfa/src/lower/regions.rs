@@ -1,11 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Puts the regions that the points-to analysis finds into the graph.
+//! Puts what the points-to analysis finds into the graph: regions, and arbitrary values in place of those that depend on
+//! where objects lie.
 
-use crate::ids::{FuncId, NodeId, RegionId};
-use crate::ir::{Op, Region};
-use crate::memory::{Input, divide};
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::ids::{ExprId, FuncId, NodeId, RegionId, VarId};
+use crate::ir::{HavocOrigin, IntTy, Op, Region, Scope as VarScope};
+use crate::memory::{Input, Open, divide};
 
 use super::Lower;
+
+/// What is put in the place of open values at one node.
+struct Opening<'o> {
+    open: &'o FxHashMap<ExprId, Open>,
+    func: FuncId,
+    rewritten: FxHashMap<ExprId, ExprId>,
+    /// The variables that take arbitrary values, with what these stand for.
+    made: Vec<(VarId, &'static str)>,
+}
 
 impl Lower<'_> {
     /// Divides memory into regions, and takes away stores that nobody can read.
@@ -13,7 +27,8 @@ impl Lower<'_> {
         let touches = |op: &Op| {
             matches!(op, Op::Load { .. } | Op::Store { .. } | Op::Alloc { .. } | Op::Zero { .. } | Op::Free { .. })
         };
-        if !self.graph.edges.iter().any(|edge| touches(&edge.op)) {
+        let touched = self.graph.edges.iter().any(|edge| touches(&edge.op));
+        if !touched && self.memory.objects.is_empty() {
             return Vec::new();
         }
         let live = self.live(start, main);
@@ -22,11 +37,16 @@ impl Lower<'_> {
             vars: &self.vars,
             funcs: &self.funcs,
             objects: &self.memory.objects,
+            aligns: &self.memory.aligns,
             edges: &self.graph.edges,
             live: &live,
             start: &self.start_edges(start, main),
             pointer_bits: self.machine.long_bits(),
         });
+        self.leave_open(&found.open, &live);
+        if !touched {
+            return Vec::new();
+        }
         for (object, region) in self.memory.objects.iter_mut().zip(found.of_objects) {
             object.region = region;
         }
@@ -34,6 +54,83 @@ impl Lower<'_> {
             self.set_regions(at, &regions);
         }
         found.regions
+    }
+
+    /// Puts an arbitrary value in the place of each part of an expression that depends on where objects lie: a proof covers all
+    /// layouts then, and a counterexample cannot rest on one.
+    fn leave_open(&mut self, open: &FxHashMap<ExprId, Open>, live: &[bool]) {
+        if open.is_empty() {
+            return;
+        }
+        let leaving = self.graph.leaving();
+        let mut done: FxHashSet<NodeId> = FxHashSet::default();
+        for (at, live) in live.iter().enumerate() {
+            let (src, span) = (self.graph.edges[at].src, self.graph.edges[at].span);
+            // The order of addresses decides only the direction in which the library's functions copy.
+            let library = span.file as usize >= self.library;
+            if !live || library || done.contains(&src) {
+                continue;
+            }
+            let mut opening =
+                Opening { open, func: self.graph.func(src), rewritten: FxHashMap::default(), made: Vec::new() };
+            // Two branches keep one condition.
+            for &edge in leaving.of(src.index()) {
+                let mut op = std::mem::replace(&mut self.graph.edges[edge as usize].op, Op::Skip);
+                for expr in op.operands_mut() {
+                    *expr = self.opened(&mut opening, *expr);
+                }
+                self.graph.edges[edge as usize].op = op;
+            }
+            let func = opening.func;
+            let mut end = src;
+            for (var, what) in opening.made {
+                let next = self.graph.node(func, false);
+                let op = Op::Havoc { var, origin: HavocOrigin::Unmodelled { what: Arc::from(what) } };
+                self.sites.continued(at, self.graph.edges.len());
+                self.graph.edge(end, next, op, span);
+                end = next;
+            }
+            for &edge in leaving.of(src.index()) {
+                self.graph.edges[edge as usize].src = end;
+            }
+            done.extend([src, end]);
+        }
+    }
+
+    /// The expression with fresh variables for the parts that are open.
+    fn opened(&mut self, opening: &mut Opening<'_>, id: ExprId) -> ExprId {
+        if let Some(known) = opening.rewritten.get(&id) {
+            return *known;
+        }
+        let open = opening.open.get(&id).copied();
+        let expr = match open {
+            Some(open) if open.part == id => self.arbitrary_part(opening, open),
+            _ => {
+                let operands: Vec<ExprId> = self.exprs.operands(id).collect();
+                let new: Vec<ExprId> = operands
+                    .iter()
+                    .map(|operand| match open {
+                        Some(open) if open.part == *operand => self.arbitrary_part(opening, open),
+                        _ => self.opened(opening, *operand),
+                    })
+                    .collect();
+                if new == operands { id } else { self.exprs.with_operands(id, &new) }
+            }
+        };
+        opening.rewritten.insert(id, expr);
+        expr
+    }
+
+    fn arbitrary_part(&mut self, opening: &mut Opening<'_>, open: Open) -> ExprId {
+        let ty = self.exprs.ty(open.part);
+        let truth = self.exprs.is_truth(open.part);
+        let storage = if truth { IntTy { bits: 8, signed: false } } else { ty };
+        let name = format!("{}::__layout", self.funcs[opening.func.index()].name);
+        let var = self.new_var(&name, storage, VarScope::Local(opening.func), true);
+        self.vars[var.index()].truth = truth;
+        opening.made.push((var, open.what));
+        let value = self.exprs.var(var, storage);
+        if truth { self.exprs.truth(value) } else { value }
     }
 
     fn set_regions(&mut self, at: usize, regions: &[RegionId]) {

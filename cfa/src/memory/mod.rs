@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The partition of memory into regions: one for each field of each class of objects that the points-to analysis finds.
 //!
-//! Stores that nobody can read go away with it.
+//! Stores that nobody can read go away with it, and values that depend on where objects lie are found (`order`).
 
+mod bases;
 mod congruence;
+mod order;
 mod points_to;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::exprs::Exprs;
 use crate::ids::{ExprId, RegionId};
 use crate::ir::{Edge, Function, Object, Op, Region, Var};
 
+pub(crate) use order::Open;
 use points_to::{Parts, PointsTo};
 
 /// The memory of a program before it has regions.
@@ -22,6 +25,8 @@ pub(crate) struct Input<'p> {
     pub(crate) vars: &'p [Var],
     pub(crate) funcs: &'p [Function],
     pub(crate) objects: &'p [Object],
+    /// How the addresses of the objects are aligned by their types.
+    pub(crate) aligns: &'p [u64],
     pub(crate) edges: &'p [Edge],
     /// Which edges control flow can reach.
     pub(crate) live: &'p [bool],
@@ -37,6 +42,8 @@ pub(crate) struct Regions {
     /// nobody can read.
     pub(crate) of_edges: BTreeMap<usize, Vec<RegionId>>,
     pub(crate) of_objects: Vec<RegionId>,
+    /// The expressions that depend on where objects lie.
+    pub(crate) open: FxHashMap<ExprId, Open>,
 }
 
 /// Divides the memory of a program.
@@ -55,6 +62,7 @@ pub(crate) fn divide(input: &Input<'_>) -> Regions {
         regions: vec![Region { width: None, zeroed: false, objects: Vec::new(), others: true }],
         of_edges: BTreeMap::new(),
         of_objects: vec![RegionId::new(0); input.objects.len()],
+        open: order::open_values(input, &edges, &mut found),
     };
     if found.wild {
         return result.undivided(input);

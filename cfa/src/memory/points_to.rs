@@ -28,13 +28,15 @@ pub(super) struct Value {
     at: Option<Congruence>,
     /// Whether it may be a number from outside.
     input: bool,
+    /// Whether it may be a number other than 0 that comes from no address.
+    number: bool,
 }
 
 impl Value {
-    const NONE: Value = Value { class: None, at: None, input: false };
+    const NONE: Value = Value { class: None, at: None, input: false, number: false };
 
     fn number(at: Congruence) -> Self {
-        Value { class: None, at: Some(at), input: false }
+        Value { class: None, at: Some(at), input: false, number: at != Congruence::ZERO }
     }
 
     fn somewhere(self) -> Self {
@@ -154,6 +156,12 @@ impl<'p> PointsTo<'p> {
         self.value(addr).class.map(|class| self.find(class))
     }
 
+    /// The class that an address points into, if all its values but 0 are addresses or computed from them.
+    pub(super) fn address(&mut self, id: ExprId) -> Option<usize> {
+        let value = self.value(id);
+        value.class.filter(|_| !value.number).map(|class| self.find(class))
+    }
+
     fn edge(&mut self, at: usize, op: &Op) {
         match op {
             Op::Skip | Op::Unsupported { .. } | Op::Free { .. } | Op::Zero { .. } => {}
@@ -164,7 +172,7 @@ impl<'p> PointsTo<'p> {
             }
             Op::Havoc { var, origin } => {
                 let input = *origin != HavocOrigin::Uninitialised;
-                self.assign(*var, Value { input, ..Value::number(Congruence::ANY) });
+                self.assign(*var, Value { input, number: input, ..Value::number(Congruence::ANY) });
             }
             Op::Call { callee, args, result } => {
                 let callee = &self.program.funcs[callee.index()];
@@ -179,7 +187,8 @@ impl<'p> PointsTo<'p> {
             Op::Load { var, addr, .. } => {
                 let bits = self.program.vars[var.index()].ty.bits;
                 let Some((class, start)) = self.access(*addr, bits / 8) else {
-                    return self.assign(*var, Value::number(Congruence::ANY));
+                    // Its address may still be found.
+                    return self.assign(*var, Value { number: false, ..Value::number(Congruence::ANY) });
                 };
                 let at = self.locate(class, start);
                 let field = &mut self.classes[class].fields[at];
@@ -202,7 +211,7 @@ impl<'p> PointsTo<'p> {
             }
             Op::Alloc { var, .. } => {
                 let class = Some(self.made[&at]);
-                self.assign(*var, Value { class, at: Some(Congruence::ZERO), input: false });
+                self.assign(*var, Value { class, at: Some(Congruence::ZERO), ..Value::NONE });
             }
         }
     }
@@ -241,14 +250,19 @@ impl<'p> PointsTo<'p> {
 
     fn join(&mut self, a: Value, b: Value) -> Value {
         match (a.class, b.class) {
-            (Some(_), None) => Value { class: a.class.map(|class| self.find(class)), ..a },
-            (None, Some(_)) => Value { class: b.class.map(|class| self.find(class)), ..b },
+            (Some(_), None) => {
+                Value { class: a.class.map(|class| self.find(class)), number: a.number || b.number, ..a }
+            }
+            (None, Some(_)) => {
+                Value { class: b.class.map(|class| self.find(class)), number: a.number || b.number, ..b }
+            }
             (class, other) => {
                 let at = match (a.at, b.at) {
                     (Some(a), Some(b)) => Some(a.join(b)),
                     (a, b) => a.or(b),
                 };
-                Value { class: self.united(class, other), at, input: a.input || b.input }
+                let (input, number) = (a.input || b.input, a.number || b.number);
+                Value { class: self.united(class, other), at, input, number }
             }
         }
     }
@@ -412,18 +426,24 @@ impl<'p> PointsTo<'p> {
         let object = &objects[at];
         let distance = address - i128::from(object.addr);
         if distance <= i128::from(object.size) {
-            return Value { class: Some(self.find(at)), at: Some(Congruence::constant(distance)), input: false };
+            return Value { class: Some(self.find(at)), at: Some(Congruence::constant(distance)), ..Value::NONE };
         }
         let class = self.united(Some(at), Some(behind).filter(|next| *next < objects.len()));
-        Value { class, at: Some(Congruence::ANY), input: false }
+        Value { class, at: Some(Congruence::ANY), ..Value::NONE }
     }
 
     fn binary(&mut self, op: BinOp, a: Value, b: Value, right: ExprId) -> Value {
         let constant = self.program.exprs.as_const(right);
         let both = a.class.is_some() && b.class.is_some();
         let class = self.united(a.class, b.class);
-        let combined = |at: Congruence| Value { class, at: Some(at), input: a.input || b.input };
-        let (Some(x), Some(y)) = (a.at, b.at) else { return Value { class, at: None, input: false } };
+        // What is computed from an address and a number comes from the address.
+        let number = match (a.class, b.class) {
+            (Some(_), None) => a.number,
+            (None, Some(_)) => b.number,
+            _ => a.number || b.number,
+        };
+        let combined = |at: Congruence| Value { class, at: Some(at), input: a.input || b.input, number };
+        let (Some(x), Some(y)) = (a.at, b.at) else { return Value { class, ..Value::NONE } };
         match op {
             BinOp::Add if !both => combined(x.add(y)),
             BinOp::Sub if !both && b.class.is_none() => combined(x.add(y.negated())),

@@ -8,6 +8,7 @@ mod exprs;
 mod floats;
 mod functions;
 mod graph;
+mod layouts;
 mod library;
 mod links;
 mod lowering;
