@@ -48,6 +48,55 @@ fn errors_of_the_program_and_labels_are_seen() {
 }
 
 #[test]
+fn the_number_of_arguments_is_not_negative() {
+    let with = |cond: &str| {
+        let text = format!("void reach_error(void);\nint main(int argc, char **argv) {{ if ({cond}) reach_error(); }}");
+        verify("arguments", &text, &[])
+    };
+    for cond in ["argc > 3", "argc > 1 && argc * argc == 49", "argv && argc == 2"] {
+        let lines = with(cond);
+        assert!(lines.contains("\nConfirmed: "), "{cond}: {lines}");
+    }
+    for cond in ["argc < 0", "argc + 5 < 5 && argc < 100"] {
+        let lines = with(cond);
+        assert!(lines.contains("Verification result: TRUE"), "{cond}: {lines}");
+    }
+    let text = "void reach_error(void);\nint start(int argc, char **argv) { if (argc < 0) reach_error(); return 0; }";
+    let lines = verify("other-entry", text, &["--entry-function", "start"]);
+    assert!(lines.contains("\nConfirmed: "), "{lines}");
+}
+
+/// Where objects lie is the compiler's choice: nothing follows from one choice.
+#[test]
+fn verdicts_hold_for_all_layouts() {
+    let with = |name: &str, statements: &str| {
+        let text = format!(
+            "void reach_error(void); void *malloc(unsigned long); int __VERIFIER_nondet_int(void); int a[4], b[4];\n\
+             int main(void) {{ int *p = a, *q = b; a[0] = 1; b[0] = 2; {statements} }}"
+        );
+        verify(name, &text, &[])
+    };
+    for (name, statements) in [
+        ("order", "if (p < q) reach_error();"),
+        ("other-order", "if (p > q) reach_error();"),
+        ("distance", "if (q - p != 8) reach_error();"),
+        ("bits", "if ((unsigned long)p / 16 % 2) reach_error();"),
+        ("heap", "p = malloc(16); q = malloc(16); if ((unsigned long)p > (unsigned long)q) reach_error();"),
+    ] {
+        let lines = with(name, statements);
+        assert!(lines.contains("Verification result: UNKNOWN"), "{name}: {lines}");
+        assert!(lines.contains("it depends on what is not modelled ("), "{name}: {lines}");
+    }
+    let lines = with("both", "int *low = p < q ? p : q; if (*low != 1 && *low != 2) reach_error();");
+    assert!(lines.contains("Verification result: TRUE"), "{lines}");
+    let lines =
+        with("one", "int n = __VERIFIER_nondet_int(); if (p + 4 > a + 3 && &a[3] - p == 3 && n == 7) reach_error();");
+    assert!(lines.contains("Verification result: FALSE"), "{lines}");
+    let lines = with("neither", "if (p < q) a[1] = 1; if (__VERIFIER_nondet_int() == 7) reach_error();");
+    assert!(!lines.contains("Verification result: TRUE"), "{lines}");
+}
+
+#[test]
 fn what_no_compiled_program_does_is_not_confirmed() {
     let text = "extern void reach_error(void);\nint main(void) { int x; if (x == 77) reach_error(); }";
     let lines = verify("uninitialised", text, &[]);

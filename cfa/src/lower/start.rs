@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What happens before the entry function: initialisation of objects with static storage, and the arguments.
 
-use crate::ids::{FuncId, NodeId, RegionId};
-use crate::ir::{AllocKind, BinOp, HavocOrigin, IntTy, Op, Span};
+use crate::ids::{ExprId, FuncId, NodeId, RegionId};
+use crate::ir::{AllocKind, BinOp, CmpOp, HavocOrigin, IntTy, Op, Span};
 use crate::types::Type;
 
 use super::Lower;
@@ -42,11 +42,17 @@ impl Lower<'_> {
                     Op::Alloc { var, size, kind: AllocKind::Heap, region: RegionId::new(0) }
                 }
                 _ => {
-                    count = Some(self.exprs.var(var, ty));
+                    count.get_or_insert(self.exprs.var(var, ty));
                     Op::Havoc { var, origin: HavocOrigin::Uninitialised }
                 }
             };
             ops.push((op, main_span));
+            if at == 0 && self.is_argument_count(main) {
+                let zero = self.exprs.constant(ty, 0);
+                let argc = self.exprs.var(var, ty);
+                let cond = self.exprs.cmp(CmpOp::Le, zero, argc);
+                ops.push((Op::Assume { cond, truth: true }, main_span));
+            }
         }
         if ops.is_empty() {
             return entry;
@@ -56,9 +62,30 @@ impl Lower<'_> {
         let last = ops.len() - 1;
         for (position, (op, span)) in ops.into_iter().enumerate() {
             let to = if position == last { entry } else { self.graph.node(main, false) };
+            let otherwise = match op {
+                Op::Assume { cond, truth: true } => Some(Op::Assume { cond, truth: false }),
+                _ => None,
+            };
             self.graph.edge(at, to, op, span);
+            if let Some(op) = otherwise {
+                let nowhere = self.graph.node(main, false);
+                self.graph.edge(at, nowhere, op, span);
+            }
             at = to;
         }
         start
+    }
+
+    /// Whether the first parameter of the entry function is the number of arguments, which is not negative, C11 5.1.2.2.1,
+    /// and somebody looks at it: who does not shall not branch on it.
+    fn is_argument_count(&self, main: FuncId) -> bool {
+        let (function, signature) = (&self.funcs[main.index()], &self.signatures[main.index()]);
+        if &*function.name != "main" || !matches!(signature.params.first(), Some(Type::Int(IntTy { signed: true, .. })))
+        {
+            return false;
+        }
+        let argc = function.params[0];
+        let reads = |expr: ExprId| self.exprs.vars(expr).contains(&argc);
+        self.graph.edges.iter().any(|edge| edge.op.operands().into_iter().any(reads))
     }
 }

@@ -82,7 +82,7 @@ fn globals_and_static_locals() {
               n1 -> n2: f::__tmp1 = f::n
               n2 -> n3: f::n = f::n + 1
               n3 -> n4: f::__ret = f::__tmp1 + f::m
-            main(main::argc, main::argv): n18 .. n20
+            main(main::argc, main::argv): n19 .. n21
               n5 -> n6: b = 2
               n6 -> n7: a = 1
               n7 -> n8: e = ?
@@ -95,10 +95,12 @@ fn globals_and_static_locals() {
               n14 -> n15: f::m = 0
               n15 -> n16: f::n#2 = 0
               n16 -> n17: main::argc = ?
-              n17 -> n18: main::argv = malloc(((unsigned)main::argc + 1) * 4)
-              n18: call f
-              n18 -> n19: main::__tmp1 = call f()
-              n19 -> n20: main::__ret = main::__tmp1 + main::argc
+              n17 -> n18: [main::argc >= 0]
+              n17 -> n22: [main::argc < 0]
+              n18 -> n19: main::argv = malloc(((unsigned)main::argc + 1) * 4)
+              n19: call f
+              n19 -> n20: main::__tmp1 = call f()
+              n20 -> n21: main::__ret = main::__tmp1 + main::argc
         "#]],
     );
 }

@@ -283,16 +283,18 @@ fn pointers_from_outside() {
         "extern char *e; int main(int argc, char **argv) { if (argc && !argv) return 1; return e == 0; }",
         expect![[r#"
             entry n0
-            main(main::argc, main::argv): n3 .. n7
+            main(main::argc, main::argv): n4 .. n8
               n0 -> n1: e = ?
               n1 -> n2: main::argc = ?
-              n2 -> n3: main::argv = malloc(((unsigned)main::argc + 1) * 4)
-              n3 -> n4: [main::argc != 0]
-              n3 -> n6: [main::argc == 0]
-              n4 -> n6: [main::argv != 0]
-              n4 -> n5: [main::argv == 0]
-              n5 -> n7: main::__ret = 1
-              n6 -> n7: main::__ret = e == 0
+              n2 -> n3: [main::argc >= 0]
+              n2 -> n9: [main::argc < 0]
+              n3 -> n4: main::argv = malloc(((unsigned)main::argc + 1) * 4)
+              n4 -> n5: [main::argc != 0]
+              n4 -> n7: [main::argc == 0]
+              n5 -> n7: [main::argv != 0]
+              n5 -> n6: [main::argv == 0]
+              n6 -> n8: main::__ret = 1
+              n7 -> n8: main::__ret = e == 0
         "#]],
     );
 }
