@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use crate::ids::NodeId;
 use crate::ir::{Edge, Op};
-use crate::lower::NO_BODY;
+use crate::lower::{NO_BODY, OPEN_ORDER};
 use crate::program::Program;
 
 impl Program {
@@ -55,6 +55,8 @@ impl Program {
         match &edge.op {
             // The arguments stand on the edges before.
             Op::Unsupported { construct } if construct.ends_with(NO_BODY) => indirect,
+            // The calls stand on the edges behind.
+            Op::Unsupported { construct } if **construct == *OPEN_ORDER => false,
             Op::Unsupported { .. } => contains_call(self.text(edge.span)),
             _ => false,
         }

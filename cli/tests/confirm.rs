@@ -66,6 +66,35 @@ fn the_number_of_arguments_is_not_negative() {
     assert!(lines.contains("\nConfirmed: "), "{lines}");
 }
 
+/// In which order operands are evaluated is the compiler's choice, too.
+#[test]
+fn verdicts_hold_for_all_orders_of_evaluation() {
+    let with = |name: &str, statements: &str| {
+        let text = format!(
+            "void reach_error(void); int __VERIFIER_nondet_int(void); int g;\n\
+             int next(void) {{ return ++g; }} int any(void) {{ return __VERIFIER_nondet_int(); }}\n\
+             int last(void) {{ return g--; }}\n\
+             int main(void) {{ {statements} return 0; }}"
+        );
+        verify(name, &text, &[])
+    };
+    for (name, statements) in [
+        ("both", "if (next() - next() == -1) reach_error();"),
+        ("neither", "if (next() - next() == 0) reach_error();"),
+        ("beside", "if (g + next() == 1) reach_error();"),
+    ] {
+        let lines = with(name, statements);
+        assert!(lines.contains("Verification result: UNKNOWN"), "{name}: {lines}");
+        assert!(lines.contains("order of evaluation that C leaves open"), "{name}: {lines}");
+    }
+    let lines = with("inputs", "if (any() - any() == 7) reach_error();");
+    assert!(lines.contains("\nConfirmed: "), "{lines}");
+    let lines = with("before", "if (any() == 7) reach_error(); g = next() + next();");
+    assert!(lines.contains("\nConfirmed: "), "{lines}");
+    let lines = with("after", "int x = next(); x += next(); if (x != 3) reach_error(); g = last() + last();");
+    assert!(lines.contains("Verification result: TRUE"), "{lines}");
+}
+
 /// Where objects lie is the compiler's choice: nothing follows from one choice.
 #[test]
 fn verdicts_hold_for_all_layouts() {

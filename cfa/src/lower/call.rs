@@ -13,6 +13,7 @@ use crate::types::{FunctionType, MachineModel, Type, int};
 use super::expr::opaque;
 use super::math::{self, Math};
 use super::place::{Lvalue, Place, Slot};
+use super::unsequenced::Begin;
 use super::{Binding, Lower, Val};
 
 /// Functions without a body whose call ends the execution.
@@ -138,9 +139,10 @@ impl<'a> Lower<'a> {
                 None => {}
             }
         }
+        let begin = self.begin();
         match self.value(callee) {
             Val::Int(pointer, Type::Pointer(inner)) => match &*inner {
-                Type::Function(ty) => self.call_pointer(pointer, ty, args, range),
+                Type::Function(ty) => self.call_pointer(begin, pointer, ty, args, range),
                 _ => self.refused("call of something that is no function".into(), range),
             },
             _ => {
@@ -151,12 +153,23 @@ impl<'a> Lower<'a> {
     }
 
     /// A call through a pointer: a chain of comparisons with the functions that it may point to.
-    fn call_pointer(&mut self, pointer: ExprId, ty: &FunctionType, args: &'a [ExprRef], range: Range) -> Val {
+    /// The evaluation of the pointer began at `begin`.
+    fn call_pointer(
+        &mut self,
+        begin: Begin,
+        pointer: ExprId,
+        ty: &FunctionType,
+        args: &'a [ExprRef],
+        range: Range,
+    ) -> Val {
+        let callee = Val::Int(pointer, Type::Pointer(Type::Void.into()));
+        let middle = self.graph.edges.len();
         let pointer = match self.exprs.as_const(pointer) {
             Some(_) => pointer,
             None => self.saved_as(pointer, &Type::Pointer(Type::Void.into()), range),
         };
         let values = self.arguments(args, &ty.params, range);
+        self.unsequenced(begin, middle, &[callee], &values, range);
         let result = match &ty.ret {
             Type::Record(_) => Some(self.temporary_place(&ty.ret)),
             ret => ret.storage(self.machine).map(|_| {
@@ -238,9 +251,10 @@ impl<'a> Lower<'a> {
 
     /// Evaluates arguments from left to right; those with a known parameter are converted to its type.
     pub(super) fn arguments(&mut self, args: &'a [ExprRef], params: &[Type], range: Range) -> Vec<Val> {
+        let begin = self.begin();
         let mut values: Vec<Val> = Vec::new();
         for (at, arg) in args.iter().enumerate() {
-            let mut value = self.sequence(&mut values, *arg, range);
+            let mut value = self.sequence(begin, &mut values, *arg, range);
             if let Some(ty) = params.get(at)
                 && ty.storage(self.machine).is_some()
             {
@@ -411,6 +425,7 @@ impl<'a> Lower<'a> {
         args: &'a [ExprRef],
         range: Range,
     ) -> Val {
+        let begin = self.begin();
         let mut values = Vec::new();
         for arg in args {
             // Texts need not be in memory.
@@ -419,7 +434,7 @@ impl<'a> Lower<'a> {
                 Expr::Ident(name) => name.starts_with("__") && self.lookup(name).is_none(),
                 _ => false,
             };
-            let value = if is_text { Val::Void } else { self.sequence(&mut values, *arg, range) };
+            let value = if is_text { Val::Void } else { self.sequence(begin, &mut values, *arg, range) };
             values.push(value);
         }
         self.call_site(name, range);

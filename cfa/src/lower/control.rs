@@ -32,8 +32,8 @@ impl<'a> Lower<'a> {
                 self.branch(*last, yes, no);
             }
             Expr::Call(callee, args) if args.len() == 2 && self.is_expect(*callee) => {
-                let mut pending = [];
-                self.sequence(&mut pending, args[1], self.expr_range(args[1]));
+                let begin = self.begin();
+                self.sequence(begin, &mut [], args[1], self.expr_range(args[1]));
                 self.branch(args[0], yes, no);
             }
             _ => {

@@ -10,6 +10,7 @@ use crate::literals::{self, Number};
 use crate::types::{Type, promote};
 
 use super::place::{Lvalue, Place};
+use super::unsequenced::Begin;
 use super::{Binding, DEPTH_LIMIT, Lower, Scope, Val};
 
 impl<'a> Lower<'a> {
@@ -396,15 +397,19 @@ impl<'a> Lower<'a> {
     }
 
     /// Evaluates `right` after `pending`, which keep their values: those that the evaluation may change are saved first.
-    pub(super) fn sequence(&mut self, pending: &mut [Val], right: ExprRef, range: Range) -> Val {
+    /// The evaluation of `pending` began at `begin`.
+    pub(super) fn sequence(&mut self, begin: Begin, pending: &mut [Val], right: ExprRef, range: Range) -> Val {
+        let mark = self.graph.edges.len();
         if matches!(self.ast().expr(right), Expr::Number(_) | Expr::Char(_) | Expr::Ident(_)) {
-            return self.value(right);
+            let value = self.value(right);
+            self.unsequenced(begin, mark, pending, std::slice::from_ref(&value), range);
+            return value;
         }
         let before = self.cur;
         let start = self.fresh();
-        let mark = self.graph.edges.len();
         self.cur = start;
         let value = self.value(right);
+        self.unsequenced(begin, mark, pending, std::slice::from_ref(&value), range);
         if self.cur == start {
             self.cur = before;
             return value;
@@ -416,7 +421,8 @@ impl<'a> Lower<'a> {
             if !self.changed_by(*expr, edges.clone()) {
                 continue;
             }
-            if self.evaluation_order.is_none() {
+            // What calls change is looked at when all functions are known.
+            if self.evaluation_order.is_none() && !self.graph.has_call(edges.clone()) {
                 self.evaluation_order = Some(self.span(range));
             }
             match left {
@@ -575,13 +581,14 @@ impl<'a> Lower<'a> {
 
     /// An assignment to something that is not a single variable.
     fn assign_to(&mut self, op: Option<Binary>, left: ExprRef, right: ExprRef, range: Range) -> Val {
+        let begin = self.begin();
         let mut target = self.lvalue(left);
         let address = match &target.place {
             Place::Memory(addr) => Val::Int(*addr, Type::Pointer(Type::Void.into())),
             _ => Val::Void,
         };
         let mut pending = [address];
-        let value = self.sequence(&mut pending, right, range);
+        let value = self.sequence(begin, &mut pending, right, range);
         if let [Val::Int(addr, _)] = pending {
             target.place = Place::Memory(addr);
         }

@@ -13,6 +13,8 @@ pub(super) struct RawGraph {
     /// The function of each node, and whether the node must stay: labels, call sites, entries and exits.
     nodes: Vec<(FuncId, bool)>,
     pub(super) edges: Vec<Edge>,
+    /// The positions of the calls among them.
+    calls: Vec<usize>,
 }
 
 pub(super) struct Finished {
@@ -41,7 +43,15 @@ impl RawGraph {
     }
 
     pub(super) fn edge(&mut self, src: NodeId, dst: NodeId, op: Op, span: Span) {
+        if matches!(op, Op::Call { .. }) {
+            self.calls.push(self.edges.len());
+        }
         self.edges.push(Edge { src, dst, op, span });
+    }
+
+    /// Whether there is a call among some edges.
+    pub(super) fn has_call(&self, edges: std::ops::Range<usize>) -> bool {
+        self.calls.get(self.calls.partition_point(|call| *call < edges.start)).is_some_and(|call| *call < edges.end)
     }
 
     /// Finishes the graph; `start` is where the program starts. The ends of the functions are renamed.

@@ -9,10 +9,10 @@ use crate::literals::{string_bytes, string_size};
 use crate::types::{Type, int};
 
 use super::place::{Lvalue, Place};
+use super::unsequenced::Begin;
 use super::{Lower, Val};
 
 /// What of an object has been filled.
-#[derive(Default)]
 struct Filled {
     /// Ranges of bytes that have been written as wholes.
     ranges: Vec<(u64, u64)>,
@@ -20,6 +20,8 @@ struct Filled {
     end: u64,
     /// Whether the object is known to be zero, so that zeros need not be written.
     zeroed: bool,
+    /// Where the evaluation of the first value began.
+    begin: Begin,
 }
 
 /// A part of the object that is initialised.
@@ -46,14 +48,16 @@ impl<'a> Lower<'a> {
             && (parts.is_none() || (is_static && ty.storage(self.machine).is_none()))
         {
             self.zero(*addr, ty, range);
-            self.fill(&target, init, &mut Filled { zeroed: true, ..Filled::default() });
+            let mut filled = self.nothing_filled();
+            filled.zeroed = true;
+            self.fill(&target, init, &mut filled);
             return;
         }
         // The zeros come first, but which ones are needed is known only afterwards.
         let before = self.cur;
         let start = self.fresh();
         self.cur = start;
-        let mut filled = Filled::default();
+        let mut filled = self.nothing_filled();
         self.fill(&target, init, &mut filled);
         let end = std::mem::replace(&mut self.cur, before);
         for part in parts.unwrap_or_default() {
@@ -69,6 +73,10 @@ impl<'a> Lower<'a> {
         }
         self.flow_to(start, range);
         self.cur = end;
+    }
+
+    fn nothing_filled(&self) -> Filled {
+        Filled { ranges: Vec::new(), end: 0, zeroed: false, begin: self.begin() }
     }
 
     /// Zeros an object in memory.
@@ -126,7 +134,9 @@ impl<'a> Lower<'a> {
                 }
             },
             _ => {
+                let middle = self.graph.edges.len();
                 let value = self.value(init);
+                self.unsequenced(filled.begin, middle, &[], std::slice::from_ref(&value), range);
                 if ty.storage(self.machine).is_none() {
                     // Nobody can read it either.
                     return;

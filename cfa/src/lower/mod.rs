@@ -25,6 +25,7 @@ mod sites;
 mod start;
 mod stmt;
 mod survey;
+mod unsequenced;
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -53,6 +54,7 @@ use object::{Birth, Memory};
 use place::{PARTS, Place, Slot};
 use scope::Scope;
 use survey::Survey;
+pub(crate) use unsequenced::OPEN_ORDER;
 
 /// Expressions deeper than this are cut by a temporary, so that everybody may traverse them recursively.
 const DEPTH_LIMIT: u32 = 200;
@@ -256,6 +258,7 @@ struct Lower<'a> {
     labels: Vec<(Arc<str>, NodeId)>,
     assumptions: Vec<String>,
     evaluation_order: Option<Span>,
+    unsequenced: Vec<unsequenced::Unsequenced>,
     /// The first file that defines library functions.
     library: usize,
     undefined_functions: UndefinedFunctions,
@@ -307,6 +310,7 @@ pub(crate) fn lower<'a>(
         labels: Vec::new(),
         assumptions: Vec::new(),
         evaluation_order: None,
+        unsequenced: Vec::new(),
         library,
         undefined_functions: options.undefined_functions,
         line_markers: options.line_markers,

@@ -21,13 +21,14 @@ impl<'a> Lower<'a> {
             spine.push((*op, *right, self.expr_range(next)));
             next = *left;
         }
+        let begin = self.begin();
         let mut value = self.value(next);
         for (op, right, range) in spine.into_iter().rev() {
             value = if matches!(op, Binary::And | Binary::Or) {
                 self.logical(op == Binary::And, value, right, range)
             } else {
                 let mut pending = [value];
-                let right = self.sequence(&mut pending, right, range);
+                let right = self.sequence(begin, &mut pending, right, range);
                 let [left] = pending;
                 self.arithmetic(op, left, right, range)
             };

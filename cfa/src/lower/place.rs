@@ -81,8 +81,9 @@ impl<'a> Lower<'a> {
                 }
             }
             Expr::Index(array, index) => {
+                let begin = self.begin();
                 let mut pending = [self.value(*array)];
-                let index = self.sequence(&mut pending, *index, range);
+                let index = self.sequence(begin, &mut pending, *index, range);
                 let [array] = pending;
                 let (array, index) = if array.pointee().is_some() { (array, index) } else { (index, array) };
                 match array {

@@ -28,10 +28,11 @@ impl Lower<'_> {
             matches!(op, Op::Load { .. } | Op::Store { .. } | Op::Alloc { .. } | Op::Zero { .. } | Op::Free { .. })
         };
         let touched = self.graph.edges.iter().any(|edge| touches(&edge.op));
+        let live = self.live(start, main);
         if !touched && self.memory.objects.is_empty() {
+            self.refuse_open_order(&[], &FxHashSet::default(), &live);
             return Vec::new();
         }
-        let live = self.live(start, main);
         let found = divide(&Input {
             exprs: &self.exprs,
             vars: &self.vars,
@@ -42,9 +43,11 @@ impl Lower<'_> {
             live: &live,
             start: &self.start_edges(start, main),
             pointer_bits: self.machine.long_bits(),
+            wants_fresh: !self.unsequenced.is_empty(),
         });
         self.leave_open(&found.open, &live);
         if !touched {
+            self.refuse_open_order(&[], &found.fresh, &live);
             return Vec::new();
         }
         for (object, region) in self.memory.objects.iter_mut().zip(found.of_objects) {
@@ -53,6 +56,7 @@ impl Lower<'_> {
         for (at, regions) in found.of_edges {
             self.set_regions(at, &regions);
         }
+        self.refuse_open_order(&found.regions, &found.fresh, &live);
         found.regions
     }
 

@@ -38,6 +38,8 @@ enum Base {
 pub(super) struct Bases {
     parent: Vec<usize>,
     origins: FxHashMap<usize, Origin>,
+    /// The groups with another origin than new objects.
+    old: FxHashSet<usize>,
     /// The function and the position of each parameter.
     params: FxHashMap<VarId, (FuncId, usize)>,
 }
@@ -47,6 +49,7 @@ impl Bases {
         let mut bases = Bases {
             parent: (0..input.vars.len()).collect(),
             origins: FxHashMap::default(),
+            old: FxHashSet::default(),
             params: FxHashMap::default(),
         };
         for (func, function) in input.funcs.iter().enumerate() {
@@ -55,28 +58,33 @@ impl Bases {
             }
         }
         let repeated = repeated(edges);
-        let mut origins: Vec<(VarId, Origin)> =
-            bases.params.keys().map(|var| (*var, Origin::Parameter(*var))).collect();
+        let mut origins: Vec<(VarId, Origin, Option<usize>)> =
+            bases.params.keys().map(|var| (*var, Origin::Parameter(*var), None)).collect();
         for (at, edge) in edges {
             let of_edge = if repeated.contains(at) { Origin::Several } else { Origin::Edge(*at) };
             match &edge.op {
                 Op::Assign { var, value } => match base(input, found, *value) {
                     Base::Nothing => {}
                     Base::Var(from) if is_local(input, from) && is_local(input, *var) => bases.unite(*var, from),
-                    Base::Object(object) => origins.push((*var, Origin::Object(object))),
-                    Base::Var(_) | Base::Other => origins.push((*var, of_edge)),
+                    Base::Object(object) => origins.push((*var, Origin::Object(object), None)),
+                    Base::Var(_) | Base::Other => origins.push((*var, of_edge, None)),
                 },
                 // A pointer without a value is not used.
                 Op::Havoc { origin: HavocOrigin::Uninitialised, .. } => {}
                 Op::Havoc { var, .. }
                 | Op::Load { var, .. }
                 | Op::Alloc { var, .. }
-                | Op::Call { result: Some(var), .. } => origins.push((*var, of_edge)),
+                | Op::Call { result: Some(var), .. } => origins.push((*var, of_edge, Some(*at))),
                 _ => {}
             }
         }
-        for (var, origin) in origins {
+        let made: FxHashSet<usize> =
+            edges.iter().filter(|(_, edge)| matches!(edge.op, Op::Alloc { .. })).map(|(at, _)| *at).collect();
+        for (var, origin, edge) in origins {
             let group = bases.group(var);
+            if edge.is_none_or(|edge| !made.contains(&edge)) {
+                bases.old.insert(group);
+            }
             bases
                 .origins
                 .entry(group)
@@ -127,6 +135,26 @@ impl Bases {
             }
         }
         true
+    }
+
+    /// The edges that access objects which the same call of their function has made.
+    pub(super) fn fresh(
+        &self,
+        input: &Input<'_>,
+        edges: &[(usize, &Edge)],
+        found: &mut PointsTo<'_>,
+    ) -> FxHashSet<usize> {
+        let mut fresh = FxHashSet::default();
+        for (at, edge) in edges {
+            let (Op::Load { addr, .. } | Op::Store { addr, .. } | Op::Zero { addr, .. }) = &edge.op else { continue };
+            if let Base::Var(var) = base(input, found, *addr)
+                && is_local(input, var)
+                && !self.old.contains(&self.group(var))
+            {
+                fresh.insert(*at);
+            }
+        }
+        fresh
     }
 
     fn origin(&self, input: &Input<'_>, base: Base) -> Option<Origin> {

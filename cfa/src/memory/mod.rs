@@ -33,6 +33,8 @@ pub(crate) struct Input<'p> {
     /// The edges that are passed before the entry function.
     pub(crate) start: &'p [usize],
     pub(crate) pointer_bits: u32,
+    /// Whether somebody asks for [`Regions::fresh`].
+    pub(crate) wants_fresh: bool,
 }
 
 /// The regions of a program.
@@ -44,6 +46,8 @@ pub(crate) struct Regions {
     pub(crate) of_objects: Vec<RegionId>,
     /// The expressions that depend on where objects lie.
     pub(crate) open: FxHashMap<ExprId, Open>,
+    /// The edges that access an object which the same call of their function has made.
+    pub(crate) fresh: FxHashSet<usize>,
 }
 
 /// Divides the memory of a program.
@@ -63,7 +67,11 @@ pub(crate) fn divide(input: &Input<'_>) -> Regions {
         of_edges: BTreeMap::new(),
         of_objects: vec![RegionId::new(0); input.objects.len()],
         open: order::open_values(input, &edges, &mut found),
+        fresh: FxHashSet::default(),
     };
+    if input.wants_fresh {
+        result.fresh = bases::Bases::new(input, &edges, &mut found).fresh(input, &edges, &mut found);
+    }
     if found.wild {
         return result.undivided(input);
     }

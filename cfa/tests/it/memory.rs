@@ -226,7 +226,7 @@ int main(void) { unsigned char *b = (unsigned char *)w; MIX(b[0] * 256 + b[3]); 
         "init",
         r#"struct a { int x, y; }; struct b { struct a p[2]; int z[3]; struct a *q; }; struct a ga[] = { 1, 2, 3, 4, { 5 }, [5].y = 6 }; struct b gb = { { { 1 }, 2, 3 }, .z = { [2] = 4 }, .q = &ga[1] }; int m[][2] = { 1, 2, 3 }, big[100] = { [3 ... 5] = 2, 9 }; int *ptrs[3] = { &m[0][1], 0, big + 3 }; int tent[3]; int tent[3]; extern int later[]; int later[2] = { 8, 9 };
 int f(int k) { static int c = 10, arr[3] = { 1 }; c += k; arr[1] += c; return c + arr[1]; }
-int main(void) { MIX(sizeof(ga) / sizeof(*ga)); MIX(ga[5].y * 10 + ga[2].x); MIX(gb.p[1].x * 10 + gb.p[1].y + gb.z[2] + gb.q->y); MIX(m[1][0] + m[1][1] + sizeof(m)); MIX(big[5] * 10 + big[6]); MIX(*ptrs[0] + *ptrs[2] + !ptrs[1]); MIX(f(1) + f(2)); MIX(tent[2] + later[1]);
+int main(void) { MIX(sizeof(ga) / sizeof(*ga)); MIX(ga[5].y * 10 + ga[2].x); MIX(gb.p[1].x * 10 + gb.p[1].y + gb.z[2] + gb.q->y); MIX(m[1][0] + m[1][1] + sizeof(m)); MIX(big[5] * 10 + big[6]); MIX(*ptrs[0] + *ptrs[2] + !ptrs[1]); int one = f(1); MIX(one + f(2)); MIX(tent[2] + later[1]);
  for (int i = 0; i < 3; i++) { int l[20] = { i, [10] = i * 2 }; struct a s = { .y = i }, t[2] = { s, { 1, s.y } }; MIX(l[10] + l[11] + s.x); MIX(t[0].y * 10 + t[1].y); l[11] = 5; s.x = 3; } struct a *cl = &(struct a){ 3, 4 }; MIX(cl->y); int *ca = (int[]){ 1, 2, 3 }; MIX(ca[2]); return 0; }"#,
         0x6c3cbaa876a91e9f,
         0x6c3cbaa876a91e9f,
