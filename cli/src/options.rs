@@ -173,6 +173,7 @@ choice!(/** The algorithm around the exploration. */ Algorithm {
     /** Execution with all inputs that matter, if they are few. */ Exhaustive = "EXHAUSTIVE",
     /** Execution with ranges of inputs, which are divided. */ Subdivision = "SUBDIVISION",
     /** Exploration of states whose values may be symbols. */ States = "STATES",
+    /** Symbolic execution that passes each loop in one step. */ Summaries = "SUMMARIES",
     /** k-induction. */ KInduction = "KINDUCTION",
 });
 choice!(/** Where the auxiliary invariants of k-induction come from. */ InvariantChoice {
@@ -349,8 +350,8 @@ options! {
     "counterexample.checker.config" cex_checker: String = "none".to_string();
     /// The function where the program starts.
     "analysis.entryFunction" entry_function: String = "main".to_string();
-    /// What is run: abstraction refinement, one exploration, bounded model checking, k-induction, execution or exploration
-    /// of states.
+    /// What is run: abstraction refinement, one exploration, bounded model checking, k-induction, execution, exploration of
+    /// states or summaries of loops.
     "analysis.algorithm" algorithm: Algorithm = Algorithm::Cegar;
     /// Which domains run together, beside locations and calls.
     "CompositeCPA.cpas" domains: Domains = Domains::Predicate;

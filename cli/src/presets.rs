@@ -53,6 +53,7 @@ const PRESETS: &[(&str, &str)] = &[
     ("predicate-sbe", include_str!("../presets/predicate-sbe.toml")),
     ("states", include_str!("../presets/states.toml")),
     ("subdivision", include_str!("../presets/subdivision.toml")),
+    ("summaries", include_str!("../presets/summaries.toml")),
     ("symexec", include_str!("../presets/symexec.toml")),
     ("ufo", include_str!("../presets/ufo.toml")),
     ("value", include_str!("../presets/value.toml")),

@@ -17,6 +17,7 @@ mod queries;
 mod states;
 mod strategies;
 mod subdivision;
+mod summaries;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -41,6 +42,7 @@ pub use loop_invariants::supplied as loop_invariants;
 pub use states::StatesAnalysis;
 pub use strategies::Strategies;
 pub use subdivision::SubdivisionAnalysis;
+pub use summaries::SummariesAnalysis;
 
 /// A configured analysis of one program, whatever its algorithm is.
 pub trait Analysis {
@@ -92,6 +94,7 @@ pub fn analysis(
         Algorithm::Exhaustive => Box::new(ExhaustiveAnalysis::new(program, targets, config)?),
         Algorithm::Subdivision => Box::new(SubdivisionAnalysis::new(program, targets, config)),
         Algorithm::States => Box::new(StatesAnalysis::new(program, targets, config)),
+        Algorithm::Summaries => Box::new(SummariesAnalysis::new(program, targets)),
         Algorithm::KInduction => Box::new(KInductionAnalysis::new(program, targets, config)?),
     })
 }

@@ -20,6 +20,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("algo-bmc", &["cfa", "smt", "cpa-core", "cpa-predicate", "algo-cegar"]),
     ("algo-exec", &["cfa", "cpa-core", "algo-cegar"]),
     ("algo-kind", &["cfa", "smt", "cpa-core", "cpa-predicate", "algo-bmc"]),
+    ("algo-summaries", &["cfa", "smt", "cpa-core"]),
     ("loopabs", &["cfa", "cpa-core"]),
     ("report", &["cfa", "cpa-core"]),
     (
@@ -36,6 +37,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "algo-bmc",
             "algo-exec",
             "algo-kind",
+            "algo-summaries",
             "loopabs",
             "report",
         ],

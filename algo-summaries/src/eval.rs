@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Values of expressions and places of accesses in a symbolic state.
+//!
+//! A machine integer is the mathematical one in the range of its type: after each operation it is shown that the result is
+//! in the range, or it is wrapped explicitly. Addresses are the exception: they are kept modulo 2^bits, as a sum that
+//! begins with the address of an object, and each access shows that the sum lies within that object.
+
+use cfa::ids::{ExprId, RegionId};
+use cfa::ir::{BinOp, CmpOp, ExprKind, Op, Region, UnOp};
+use cfa::{IntTy, Program};
+use cpa_core::Stop;
+
+use crate::poly::{Atom, Poly};
+use crate::pool::{ArrayId, ArrayKind, AtomKind, CondId, Opaque, Pool};
+use crate::range::Range;
+use crate::state::{Cells, Named, ObjectId, State};
+use crate::walk::Walker;
+
+/// What stops the analysis, for a message.
+pub(crate) fn gave_up<T>(what: impl Into<String>) -> Result<T, Stop> {
+    Err(Stop::GaveUp(what.into()))
+}
+
+/// For each region whether its cells are read as signed numbers.
+pub(crate) fn signed_regions(program: &Program) -> Vec<bool> {
+    let mut signed = vec![false; program.regions.len()];
+    for edge in &program.edges {
+        if let Op::Load { var, region, .. } = &edge.op {
+            signed[region.index()] |= program.var(*var).ty.signed;
+        }
+    }
+    signed
+}
+
+impl Walker<'_> {
+    /// Whether the facts of the state imply the condition.
+    pub(crate) fn holds(&mut self, state: &State, cond: CondId) -> Result<bool, Stop> {
+        self.prover.follows(&mut self.pool, &state.facts, cond)
+    }
+
+    /// The address of an object that a sum begins with; fails for what is made of addresses in another way.
+    fn base(&self, value: &Poly) -> Result<Option<Atom>, Stop> {
+        if !self.pool.has_address(value) {
+            return Ok(None);
+        }
+        let base = value.atoms().into_iter().find(|atom| matches!(self.pool.kind(*atom), AtomKind::Base(_)));
+        match base.and_then(|base| Some((base, value.linear_in(base)?))) {
+            Some((base, (1, rest))) if !self.pool.has_address(&rest) => Ok(Some(base)),
+            _ => gave_up("an address is used as a number"),
+        }
+    }
+
+    /// A result as a value of its type.
+    fn fit(&mut self, state: &State, value: Poly, ty: IntTy) -> Result<Poly, Stop> {
+        if self.base(&value)?.is_some() {
+            return if ty == self.program.machine.size_type() {
+                Ok(value)
+            } else {
+                gave_up("an address is used as a number")
+            };
+        }
+        if Range::of_type(ty).contains(self.pool.range(&value)) || self.guess {
+            return Ok(value);
+        }
+        let above = self.pool.at_most(&Poly::constant(ty.min()), &value)?;
+        let below = self.pool.at_most(&value, &Poly::constant(ty.max()))?;
+        if self.holds(state, above)? && self.holds(state, below)? {
+            return Ok(value);
+        }
+        Ok(self.pool.wrap(&value, ty))
+    }
+
+    /// The value of an expression. With `modular`, and for a type as wide as addresses, only modulo 2^bits.
+    pub(crate) fn value(&mut self, state: &State, id: ExprId, modular: bool) -> Result<Poly, Stop> {
+        let expr = self.program.exprs.get(id).clone();
+        let ty = expr.ty;
+        let modular = modular && ty.bits == self.program.machine.size_type().bits;
+        let fit = |walker: &mut Self, value: Poly| if modular { Ok(value) } else { walker.fit(state, value, ty) };
+        match expr.kind {
+            ExprKind::Const(value) => Ok(Poly::constant(value)),
+            ExprKind::Var(var) => match state.vars.get(&var) {
+                Some(value) => Ok(value.clone()),
+                None => {
+                    let name = self.names.name(Named::Variable(var), &State::new());
+                    Ok(self.pool.input(name, Vec::new(), Range::of_type(ty)))
+                }
+            },
+            ExprKind::Unary(UnOp::Neg, arg) => {
+                let arg = self.value(state, arg, modular)?;
+                self.plain(&arg)?;
+                let value = arg.times_constant(-1)?;
+                fit(self, value)
+            }
+            ExprKind::Unary(UnOp::BitNot, arg) => {
+                let arg = self.value(state, arg, false)?;
+                self.plain(&arg)?;
+                // The greatest value of an unsigned type has all bits.
+                let ones = if ty.signed { -1 } else { ty.max() };
+                Poly::constant(ones).minus(&arg)
+            }
+            ExprKind::Binary(op, left, right) => self.binary(state, op, left, right, ty, modular),
+            ExprKind::Cmp(..) | ExprKind::Not(_) | ExprKind::And(..) | ExprKind::Or(..) => {
+                let cond = self.cond(state, id)?;
+                Ok(self.pool.indicator(cond))
+            }
+            ExprKind::Ite(cond, yes, no) => {
+                let cond = self.cond(state, cond)?;
+                let (yes, no) = (self.value(state, yes, false)?, self.value(state, no, false)?);
+                if Pool::as_truth(cond).is_none() && yes != no {
+                    self.plain(&yes)?;
+                    self.plain(&no)?;
+                }
+                Ok(self.pool.ite(cond, yes, no))
+            }
+            ExprKind::Cast(arg) => {
+                let from = self.program.exprs.ty(arg);
+                // What is known modulo 2^bits of a wide type is known modulo those of a narrow one, not the other way round.
+                let value = self.value(state, arg, modular && from.bits >= ty.bits)?;
+                fit(self, value)
+            }
+            _ => gave_up("floating-point numbers are not summarised"),
+        }
+    }
+
+    /// Refuses addresses.
+    fn plain(&self, value: &Poly) -> Result<(), Stop> {
+        if self.pool.has_address(value) { gave_up("an address is used as a number") } else { Ok(()) }
+    }
+
+    fn binary(
+        &mut self,
+        state: &State,
+        op: BinOp,
+        left: ExprId,
+        right: ExprId,
+        ty: IntTy,
+        modular: bool,
+    ) -> Result<Poly, Stop> {
+        let linear = matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul);
+        let a = self.value(state, left, modular && linear)?;
+        let b = self.value(state, right, modular && linear)?;
+        let result = match op {
+            BinOp::Add => a.plus(&b)?,
+            BinOp::Sub => a.minus(&b)?,
+            BinOp::Mul => {
+                self.plain(&a)?;
+                self.plain(&b)?;
+                a.times(&b)?
+            }
+            _ => {
+                self.plain(&a)?;
+                self.plain(&b)?;
+                self.other(state, op, &a, &b, ty)?
+            }
+        };
+        if modular && linear { Ok(result) } else { self.fit(state, result, ty) }
+    }
+
+    /// Division, shifts and bit operators.
+    fn other(&mut self, state: &State, op: BinOp, a: &Poly, b: &Poly, ty: IntTy) -> Result<Poly, Stop> {
+        match (op, b.as_constant()) {
+            (BinOp::Div, Some(divisor)) if divisor > 0 => self.quotient(state, a, divisor),
+            (BinOp::Rem, Some(divisor)) if divisor > 0 => {
+                let natural = self.pool.at_most(&Poly::constant(0), a)?;
+                let rest = self.pool.modulo(a, divisor)?;
+                if self.holds(state, natural)? {
+                    return Ok(rest);
+                }
+                let below = self.pool.modulo(&a.times_constant(-1)?, divisor)?.times_constant(-1)?;
+                Ok(self.pool.ite(natural, rest, below))
+            }
+            (BinOp::Div | BinOp::Rem, _) if a == b => {
+                let zero = self.pool.equal(b, &Poly::constant(0))?;
+                let nonzero = self.pool.not(zero)?;
+                if self.holds(state, nonzero)? {
+                    return Ok(Poly::constant(i128::from(op == BinOp::Div)));
+                }
+                Ok(self.opaque(op, a, b, ty))
+            }
+            (BinOp::Shl, Some(amount)) if (0..i128::from(ty.bits)).contains(&amount) => a.times_constant(1 << amount),
+            (BinOp::Shr, Some(amount)) if (0..i128::from(ty.bits)).contains(&amount) => self.pool.div(a, 1 << amount),
+            (BinOp::BitAnd, Some(mask)) if mask >= 0 && (mask + 1).count_ones() == 1 => self.pool.modulo(a, mask + 1),
+            _ => Ok(self.opaque(op, a, b, ty)),
+        }
+    }
+
+    fn opaque(&mut self, op: BinOp, a: &Poly, b: &Poly, ty: IntTy) -> Poly {
+        let kind = AtomKind::Opaque(Opaque::Binary(op as u8), vec![a.clone(), b.clone()], ty);
+        Poly::atom(self.pool.atom(kind))
+    }
+
+    /// The quotient by a positive number, rounded towards zero.
+    fn quotient(&mut self, state: &State, a: &Poly, divisor: i128) -> Result<Poly, Stop> {
+        let natural = self.pool.at_most(&Poly::constant(0), a)?;
+        let down = self.pool.div(a, divisor)?;
+        if self.holds(state, natural)? {
+            return Ok(down);
+        }
+        let up = self.pool.div(&a.times_constant(-1)?, divisor)?.times_constant(-1)?;
+        Ok(self.pool.ite(natural, down, up))
+    }
+
+    /// Whether an expression is not 0.
+    pub(crate) fn cond(&mut self, state: &State, id: ExprId) -> Result<CondId, Stop> {
+        match self.program.exprs.get(id).kind.clone() {
+            ExprKind::Cmp(op, left, right) => {
+                let (a, b) = (self.value(state, left, false)?, self.value(state, right, false)?);
+                self.compare(op, &a, &b)
+            }
+            ExprKind::Not(arg) => {
+                let arg = self.cond(state, arg)?;
+                self.pool.not(arg)
+            }
+            ExprKind::And(left, right) => {
+                let parts = vec![self.cond(state, left)?, self.cond(state, right)?];
+                Ok(self.pool.and(parts))
+            }
+            ExprKind::Or(left, right) => {
+                let parts = vec![self.cond(state, left)?, self.cond(state, right)?];
+                Ok(self.pool.or(parts))
+            }
+            _ => {
+                let value = self.value(state, id, false)?;
+                self.compare(CmpOp::Ne, &value, &Poly::constant(0))
+            }
+        }
+    }
+
+    fn compare(&mut self, op: CmpOp, a: &Poly, b: &Poly) -> Result<CondId, Stop> {
+        if self.pool.has_address(a) || self.pool.has_address(b) {
+            // The address of a new object is not 0.
+            let is_object =
+                |value: &Poly| value.as_atom().is_some_and(|atom| matches!(self.pool.kind(atom), AtomKind::Base(_)));
+            let null = (is_object(a) && b.as_constant() == Some(0)) || (is_object(b) && a.as_constant() == Some(0));
+            return match op {
+                CmpOp::Eq if null => Ok(Pool::truth(false)),
+                CmpOp::Ne if null => Ok(Pool::truth(true)),
+                _ => gave_up("addresses are compared"),
+            };
+        }
+        match op {
+            CmpOp::Eq => self.pool.equal(a, b),
+            CmpOp::Ne => {
+                let equal = self.pool.equal(a, b)?;
+                self.pool.not(equal)
+            }
+            CmpOp::Lt => self.pool.less(a, b),
+            CmpOp::Le => self.pool.at_most(a, b),
+        }
+    }
+
+    /// What is in the part of an object.
+    pub(crate) fn contents(&mut self, state: &State, cells: Cells) -> ArrayId {
+        if let Some(array) = state.memory.get(&cells) {
+            return *array;
+        }
+        let region: &Region = self.program.region(cells.1);
+        if region.zeroed {
+            return self.pool.intern_array(ArrayKind::Zero);
+        }
+        let ty = IntTy { bits: region.width.unwrap_or(8), signed: self.signed[cells.1.index()] };
+        let name = self.names.name(Named::Initial(cells), &State::new());
+        self.pool.intern_array(ArrayKind::Unknown(name, Vec::new(), ty))
+    }
+
+    /// The cell of an access: which part of which object, and its position there.
+    pub(crate) fn locate(
+        &mut self,
+        state: &State,
+        addr: ExprId,
+        bits: u32,
+        region: RegionId,
+    ) -> Result<(Cells, Poly), Stop> {
+        let address = self.value(state, addr, true)?;
+        let program = self.program;
+        if program.region(region).width != Some(bits) {
+            return gave_up("memory is accessed with different widths");
+        }
+        let bytes = i128::from(bits / 8);
+        let (object, distance) = match self.base(&address)? {
+            Some(base) => {
+                let AtomKind::Base(object) = *self.pool.kind(base) else { unreachable!("it is a base") };
+                let distance = address.minus(&Poly::atom(base))?;
+                if !self.guess && !self.inside_new(state, object, region, &distance, bytes)? {
+                    return gave_up("an access may be out of bounds");
+                }
+                (object, distance)
+            }
+            None => match self.fixed(state, &address, region, bytes)? {
+                Some(found) => found,
+                None => return gave_up("an access may be out of bounds"),
+            },
+        };
+        let (summands, divisor) = distance.parts();
+        if divisor != 1 || summands.values().any(|coefficient| coefficient % bytes != 0) {
+            return gave_up("an access may be misaligned");
+        }
+        Ok(((object, region), distance.over(bytes)?))
+    }
+
+    /// Whether an access with this distance from the start of a new object stays inside, or has no other object that it
+    /// could meet.
+    fn inside_new(
+        &mut self,
+        state: &State,
+        object: ObjectId,
+        region: RegionId,
+        distance: &Poly,
+        bytes: i128,
+    ) -> Result<bool, Stop> {
+        let Some((size, _)) = state.objects.get(&object).cloned() else { return Ok(false) };
+        let begins = self.pool.at_most(&Poly::constant(0), distance)?;
+        if !self.holds(state, begins)? {
+            return Ok(false);
+        }
+        let end = distance.plus_constant(bytes)?;
+        let ends = self.pool.at_most(&end, &size)?;
+        if self.holds(state, ends)? {
+            return Ok(true);
+        }
+        let alone = state.objects.len() == 1 && self.program.region(region).objects.is_empty();
+        let space = Poly::constant(self.program.machine.size_type().max() + 1);
+        let ends = self.pool.at_most(&end, &space)?;
+        Ok(alone && self.holds(state, ends)?)
+    }
+
+    /// The object with a fixed address that an access stays inside of, and the distance from its start.
+    fn fixed(
+        &mut self,
+        state: &State,
+        address: &Poly,
+        region: RegionId,
+        bytes: i128,
+    ) -> Result<Option<(ObjectId, Poly)>, Stop> {
+        let program = self.program;
+        let mut candidates: Vec<usize> = program
+            .region(region)
+            .objects
+            .iter()
+            .filter_map(|addr| program.objects.iter().position(|object| object.addr == *addr))
+            .collect();
+        let constant = address.constant_part();
+        candidates.sort_by_key(|at| (i128::from(program.objects[*at].addr) - constant).abs());
+        for at in candidates.into_iter().take(3) {
+            let object = &program.objects[at];
+            let distance = address.plus_constant(-i128::from(object.addr))?;
+            if self.guess {
+                return Ok(Some((at as ObjectId, distance)));
+            }
+            let begins = self.pool.at_most(&Poly::constant(0), &distance)?;
+            let ends = self.pool.at_most(&distance, &Poly::constant(i128::from(object.size) - bytes))?;
+            if self.holds(state, begins)? && self.holds(state, ends)? {
+                return Ok(Some((at as ObjectId, distance)));
+            }
+        }
+        Ok(None)
+    }
+}

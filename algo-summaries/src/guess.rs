@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Guesses of closed forms from what one iteration does. Nothing here has to be right: see [`crate::loops`].
+
+use std::collections::BTreeSet;
+
+use cfa::IntTy;
+use cpa_core::Stop;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::arrays::Write;
+use crate::loops::{Failed, Form, Guessing, Solution, Subject};
+use crate::poly::{Atom, Poly};
+use crate::pool::{ArrayId, ArrayKind, AtomKind, CondId, Pool};
+use crate::state::{Cells, Named, State};
+use crate::subst::{Replacement, Search};
+use crate::walk::Walker;
+
+/// What is unknown at the start of an iteration.
+#[derive(Default)]
+pub(crate) struct Unsolved {
+    pub(crate) atoms: FxHashSet<Atom>,
+    pub(crate) arrays: FxHashSet<ArrayId>,
+}
+
+impl Unsolved {
+    /// Whether a value depends on something unknown.
+    fn in_poly(&self, pool: &Pool, poly: &Poly) -> bool {
+        pool.mentions(poly, &|atom| self.is(pool, atom))
+    }
+
+    fn in_cond(&self, pool: &Pool, cond: CondId) -> bool {
+        pool.mentions_in_cond(cond, &|atom| self.is(pool, atom))
+    }
+
+    fn is(&self, pool: &Pool, atom: Atom) -> bool {
+        self.atoms.contains(&atom)
+            || matches!(pool.kind(atom), AtomKind::Element(array, _) if self.arrays.contains(array))
+    }
+}
+
+/// What a round of guesses starts with.
+pub(crate) struct Round<'r> {
+    pub(crate) unsolved: &'r Unsolved,
+    pub(crate) failed: &'r Failed,
+    pub(crate) manner: Guessing,
+    /// How many facts held at the start of the iteration.
+    pub(crate) base: usize,
+}
+
+/// The ends of an iteration: on which condition, and in which state.
+struct Ends<'b> {
+    states: &'b [State],
+    conds: Vec<CondId>,
+    /// What holds at all of them.
+    facts: Vec<CondId>,
+}
+
+/// For each write how many iterations later than the first one it comes to the same position, times the stride; none if that
+/// is not the same for all positions.
+fn delays(writes: &[Write]) -> Result<Option<Vec<i128>>, Stop> {
+    let mut delays = Vec::new();
+    for write in writes {
+        let later = writes[0].start.minus(&write.start)?.as_constant();
+        let Some(later) = later.filter(|_| write.stride == writes[0].stride) else { return Ok(None) };
+        delays.push(later * write.stride.signum());
+    }
+    Ok(Some(delays))
+}
+
+/// Whether of two writes to the same position the one of the later iteration comes last.
+pub(crate) fn in_order(writes: &[Write]) -> Result<bool, Stop> {
+    Ok(delays(writes)?.is_some_and(|delays| delays.windows(2).all(|pair| pair[0] < pair[1])))
+}
+
+/// Sorts the writes of an iteration such that they are in order, if that can be done.
+fn sort(writes: &mut [Write]) -> Result<(), Stop> {
+    let Some(delays) = delays(writes)? else { return Ok(()) };
+    let mut order: Vec<usize> = (0..writes.len()).collect();
+    order.sort_by_key(|at| delays[*at]);
+    let sorted: Vec<Write> = order.iter().map(|at| writes[*at].clone()).collect();
+    writes.clone_from_slice(&sorted);
+    Ok(())
+}
+
+impl Walker<'_> {
+    /// Adds closed forms; says whether there are more than before.
+    pub(crate) fn guess_more(
+        &mut self,
+        subject: &Subject,
+        back: &[State],
+        round: &Round,
+        solution: &mut Solution,
+    ) -> Result<bool, Stop> {
+        let Round { unsolved, failed, manner, base } = *round;
+        let conds = back.iter().map(|state| self.pool.and(state.facts[base..].to_vec())).collect();
+        let common = |fact: &CondId| back.iter().all(|state| state.facts.contains(fact));
+        let facts = back[0].facts.iter().copied().filter(common).collect();
+        let ends = Ends { states: back, conds, facts };
+        let mut more = false;
+        for var in &subject.vars {
+            if solution.vars.contains_key(var) || failed.vars.contains(var) {
+                continue;
+            }
+            let values: Option<Vec<Poly>> = back.iter().map(|state| state.vars.get(var).cloned()).collect();
+            let Some(new) = values.and_then(|values| self.merged(&ends, values)) else { continue };
+            let new = self.settled(&ends.facts, &new)?;
+            let now =
+                self.unknown(Named::VariableAt(subject.scope.head, *var), subject.before, self.program.var(*var).ty);
+            let old = subject.before.vars.get(var).cloned();
+            if let Some(form) = self.closed_form(subject, &now, old, &new, unsolved)? {
+                let form = self.in_manner(manner, form, self.program.var(*var).ty);
+                solution.vars.insert(*var, form);
+                more = true;
+            }
+        }
+        for cells in &subject.cells {
+            if failed.cells.contains(cells) {
+                continue;
+            }
+            more |= match solution.cells.get(cells).cloned() {
+                None => self.guess_cells(subject, &ends, *cells, round, solution)?,
+                Some(Form::Layers(_)) => false,
+                Some(Form::Elements(elements)) => {
+                    self.guess_elements(subject, &ends, (*cells, elements), round, solution)?
+                }
+            };
+        }
+        Ok(more)
+    }
+
+    /// A closed form as the manner of guessing wants it.
+    fn in_manner(&mut self, manner: Guessing, form: Poly, ty: IntTy) -> Poly {
+        if manner == Guessing::Wrapped && !self.pool.has_address(&form) { self.pool.wrap(&form, ty) } else { form }
+    }
+
+    /// One value for all ends.
+    fn merged(&mut self, ends: &Ends, values: Vec<Poly>) -> Option<Poly> {
+        let mut values = values.into_iter().zip(&ends.conds).rev();
+        let (mut merged, _) = values.next()?;
+        for (value, cond) in values {
+            if value != merged && (self.pool.has_address(&value) || self.pool.has_address(&merged)) {
+                return None;
+            }
+            merged = self.pool.ite(*cond, value, merged);
+        }
+        Some(merged)
+    }
+
+    /// `value - now`, also below conditions.
+    fn increase(&mut self, value: &Poly, now: &Poly) -> Result<Poly, Stop> {
+        if let Some(AtomKind::Ite(cond, yes, no)) = value.as_atom().map(|atom| self.pool.kind(atom).clone()) {
+            let (yes, no) = (self.increase(&yes, now)?, self.increase(&no, now)?);
+            return Ok(self.pool.ite(cond, yes, no));
+        }
+        value.minus(now)
+    }
+
+    /// The value at the start of iteration `t` of something that is `old` before the loop, and becomes `new` where it was `now`.
+    fn closed_form(
+        &mut self,
+        subject: &Subject,
+        now: &Poly,
+        old: Option<Poly>,
+        new: &Poly,
+        unsolved: &Unsolved,
+    ) -> Result<Option<Poly>, Stop> {
+        let time = subject.time;
+        let Some(old) = old else { return Ok(None) };
+        let increase = self.increase(new, now)?;
+        if !unsolved.in_poly(&self.pool, &increase) && !self.pool.has_address(&increase) {
+            let sum = self.pool.sum(&increase, time, &Poly::atom(time))?;
+            return Ok(Some(old.plus(&sum)?));
+        }
+        let kind = new.as_atom().map(|atom| self.pool.kind(atom).clone());
+        if let Some(AtomKind::Ite(cond, yes, no)) = kind {
+            let set = if no == *now {
+                Some((cond, yes))
+            } else if yes == *now {
+                Some((self.pool.not(cond)?, no))
+            } else {
+                None
+            };
+            if let Some((cond, value)) = set
+                && !self.pool.mentions(&value, &|atom| atom == time)
+                && !unsolved.in_poly(&self.pool, &value)
+                && !unsolved.in_cond(&self.pool, cond)
+            {
+                let happened = self.pool.exists(cond, time, &Poly::atom(time))?;
+                return Ok(Some(self.pool.ite(happened, value, old)));
+            }
+        }
+        if !unsolved.in_poly(&self.pool, new) && !self.pool.has_address(new) && !self.pool.has_address(&old) {
+            let last = Poly::atom(time).plus_constant(-1)?;
+            let before = self.pool.replace(new, time, &last)?;
+            if self.pool.replace(&before, time, &Poly::constant(0))? == old {
+                return Ok(Some(before));
+            }
+            let first = self.pool.at_most(&Poly::atom(time), &Poly::constant(0))?;
+            return Ok(Some(self.pool.ite(first, old, before)));
+        }
+        Ok(None)
+    }
+
+    /// What the iterations write into an array of which nothing is known yet.
+    fn guess_cells(
+        &mut self,
+        subject: &Subject,
+        ends: &Ends,
+        cells: Cells,
+        round: &Round,
+        solution: &mut Solution,
+    ) -> Result<bool, Stop> {
+        let (unsolved, manner) = (round.unsolved, round.manner);
+        let name = self.names.name(Named::ContentsAt(subject.scope.head, cells), subject.before);
+        let (parameters, ty) = (self.parameters(), self.cell_type(cells));
+        let now = self.pool.intern_array(ArrayKind::Unknown(name, parameters, ty));
+        let mut stores = Vec::new();
+        for state in ends.states {
+            let Some(mut found) = self.stores(state.memory[&cells], now) else {
+                return self.guess_rows(subject, ends, (cells, now), unsolved, solution);
+            };
+            found.reverse();
+            stores.push(found);
+        }
+        let mut positions: Vec<Poly> = Vec::new();
+        for (index, _) in stores.iter().flatten() {
+            if unsolved.in_poly(&self.pool, index) || self.pool.has_address(index) {
+                return Ok(false);
+            }
+            if !positions.contains(index) {
+                positions.push(index.clone());
+            }
+        }
+        let time = subject.time;
+        let moves = |pool: &Pool, index: &Poly| pool.mentions(index, &|atom| atom == time);
+        if positions.is_empty() {
+            solution.cells.insert(cells, Form::Layers(Vec::new()));
+            return Ok(true);
+        }
+        if positions.iter().all(|index| !moves(&self.pool, index)) {
+            for (at, index) in positions.iter().enumerate() {
+                for other in &positions[at + 1..] {
+                    let same = self.pool.equal(index, other)?;
+                    if !self.prover.excluded(&mut self.pool, &subject.before.facts, same)? {
+                        return Ok(false);
+                    }
+                }
+            }
+            let elements = positions.into_iter().map(|index| (index, None)).collect();
+            solution.cells.insert(cells, Form::Elements(elements));
+            return Ok(true);
+        }
+        let mut writes: Vec<Write> = Vec::new();
+        for index in &positions {
+            let Some((stride, start)) = index.linear_in(time) else { return Ok(false) };
+            if moves(&self.pool, &start) {
+                return Ok(false);
+            }
+            let Some((value, guard)) = self.written(ends, &stores, index) else { return Ok(false) };
+            writes.push(Write { start, stride, value, guard, rows: 1 });
+        }
+        sort(&mut writes)?;
+        if !in_order(&writes)? {
+            return Ok(false);
+        }
+        let old = self.contents(subject.before, cells);
+        let shapes = writes.clone();
+        for write in &mut writes {
+            if !self.free_of_itself(subject, ends, write, &shapes, (now, old))?
+                || unsolved.in_poly(&self.pool, &write.value)
+                || unsolved.in_cond(&self.pool, write.guard)
+                || self.pool.has_address(&write.value)
+            {
+                return Ok(false);
+            }
+            write.value = self.in_manner(manner, write.value.clone(), ty);
+        }
+        solution.cells.insert(cells, Form::Layers(writes));
+        Ok(true)
+    }
+
+    /// What an iteration writes by a loop within it, if each iteration writes behind the ones before: the rows of a table,
+    /// numbered through.
+    fn guess_rows(
+        &mut self,
+        subject: &Subject,
+        ends: &Ends,
+        (cells, now): (Cells, ArrayId),
+        unsolved: &Unsolved,
+        solution: &mut Solution,
+    ) -> Result<bool, Stop> {
+        let [state] = ends.states else { return Ok(false) };
+        let ArrayKind::Layer(below, upper, inner) = self.pool.array(state.memory[&cells]).clone() else {
+            return Ok(false);
+        };
+        let Some((step, start)) = inner.start.linear_in(subject.time) else { return Ok(false) };
+        let rows = step / inner.stride;
+        if below != now || step % inner.stride != 0 || rows < 2 {
+            return Ok(false);
+        }
+        let hole = self.pool.hole();
+        let (value, guard) = self.pool.open_writes(&inner, hole)?;
+        let within = self.pool.less(&Poly::atom(hole), &upper)?;
+        let guard = self.pool.and(vec![within, guard]);
+        // The number of the write tells iteration and position in its row.
+        let number = Poly::atom(subject.time);
+        let (row, column) = (self.pool.div(&number, rows)?, self.pool.modulo(&number, rows)?);
+        let map = [(subject.time, row), (hole, column)].into_iter().collect();
+        let mut replacement = Replacement::new(map);
+        let value = replacement.poly(&mut self.pool, &value)?;
+        let guard = replacement.cond(&mut self.pool, guard)?;
+        let moves = self.pool.mentions(&start, &|atom| atom == subject.time);
+        if moves
+            || self.pool.has_address(&value)
+            || unsolved.in_poly(&self.pool, &start)
+            || unsolved.in_poly(&self.pool, &value)
+            || unsolved.in_cond(&self.pool, guard)
+        {
+            return Ok(false);
+        }
+        let write = Write { start, stride: inner.stride, value, guard, rows };
+        solution.cells.insert(cells, Form::Layers(vec![write]));
+        Ok(true)
+    }
+
+    /// What is written to a position, and on which condition.
+    fn written(&mut self, ends: &Ends, stores: &[Vec<(Poly, Poly)>], index: &Poly) -> Option<(Poly, CondId)> {
+        let mut found: Vec<(CondId, Poly)> = Vec::new();
+        for (of_end, cond) in stores.iter().zip(&ends.conds) {
+            if let Some((_, value)) = of_end.iter().rev().find(|(at, _)| at == index) {
+                found.push((*cond, value.clone()));
+            }
+        }
+        let guard = if found.len() == ends.states.len() {
+            Pool::truth(true)
+        } else {
+            self.pool.or(found.iter().map(|(cond, _)| *cond).collect())
+        };
+        let (_, mut value) = found.pop()?;
+        for (cond, other) in found.into_iter().rev() {
+            value = self.pool.ite(cond, other, value);
+        }
+        Some((value, guard))
+    }
+
+    /// Replaces what is read from the array itself by what was there before the loop, or by a closed form if each iteration
+    /// adds something to what the one before wrote.
+    fn free_of_itself(
+        &mut self,
+        subject: &Subject,
+        ends: &Ends,
+        write: &mut Write,
+        all: &[Write],
+        (now, old): (ArrayId, ArrayId),
+    ) -> Result<bool, Stop> {
+        let mut read: BTreeSet<Poly> = BTreeSet::new();
+        let pool = &self.pool;
+        let mut search = Search::new(pool);
+        let mut collect = |atom: Atom| {
+            if let AtomKind::Element(array, index) = pool.kind(atom)
+                && *array == now
+            {
+                read.insert(index.clone());
+            }
+            false
+        };
+        search.poly(&write.value, &mut collect);
+        search.cond(write.guard, &mut collect);
+        let time = Poly::atom(subject.time);
+        let mut map: FxHashMap<Atom, Poly> = FxHashMap::default();
+        let mut carried = None;
+        for index in read {
+            let element = self.pool.atom(AtomKind::Element(now, index.clone()));
+            let mut untouched = true;
+            for other in all {
+                let distance = index.minus(&other.start)?.times_constant(other.stride.signum())?;
+                let stride = other.stride.abs();
+                if self.pool.modulo(&distance, stride)?.as_constant().is_some_and(|rest| rest != 0) {
+                    continue;
+                }
+                let iteration = self.pool.div(&distance, stride)?;
+                if iteration.minus(&time)?.as_constant() == Some(-1) && all.len() == 1 {
+                    carried = Some(element);
+                    untouched = false;
+                    continue;
+                }
+                let begun = self.pool.at_most(&Poly::constant(0), &iteration)?;
+                let ended = self.pool.less(&iteration, &time)?;
+                let earlier = self.pool.and(vec![begun, ended]);
+                if !self.prover.excluded(&mut self.pool, &subject.before.facts, earlier)? {
+                    return Ok(false);
+                }
+            }
+            if untouched {
+                let value = self.pool.read(old, &index, &mut |_, _| None)?;
+                let value = self.settled(&ends.facts, &value)?;
+                map.insert(element, value);
+            }
+        }
+        let mut replacement = Replacement::new(map);
+        let value = replacement.poly(&mut self.pool, &write.value)?;
+        write.value = self.settled(&ends.facts, &value)?;
+        write.guard = replacement.cond(&mut self.pool, write.guard)?;
+        if let Some(element) = carried {
+            let before = Poly::atom(element);
+            let increase = self.increase(&write.value, &before)?;
+            let first = write.start.plus_constant(-write.stride)?;
+            let first = self.element(subject.before, old, &first)?;
+            let next = time.plus_constant(1)?;
+            let sum = self.pool.sum(&increase, subject.time, &next)?;
+            write.value = first.plus(&sum)?;
+        }
+        Ok(true)
+    }
+
+    /// Closed forms of elements with constant positions.
+    fn guess_elements(
+        &mut self,
+        subject: &Subject,
+        ends: &Ends,
+        (cells, mut elements): (Cells, Vec<(Poly, Option<Poly>)>),
+        round: &Round,
+        solution: &mut Solution,
+    ) -> Result<bool, Stop> {
+        let Round { unsolved, failed, manner, .. } = *round;
+        let mut more = false;
+        for (at, (index, form)) in elements.iter_mut().enumerate() {
+            if form.is_some() || failed.elements.contains(&(cells, at)) {
+                continue;
+            }
+            let mut values = Vec::new();
+            for state in ends.states {
+                values.push(self.element(state, state.memory[&cells], index)?);
+            }
+            let Some(new) = self.merged(ends, values) else { continue };
+            let new = self.settled(&ends.facts, &new)?;
+            let named = Named::ElementAt(subject.scope.head, cells, at);
+            let now = self.unknown(named, subject.before, self.cell_type(cells));
+            let array = self.contents(subject.before, cells);
+            let old = self.element(subject.before, array, index)?;
+            *form = self.closed_form(subject, &now, Some(old), &new, unsolved)?;
+            *form = form.take().map(|form| self.in_manner(manner, form, self.cell_type(cells)));
+            more |= form.is_some();
+        }
+        solution.cells.insert(cells, Form::Elements(elements));
+        Ok(more)
+    }
+}

@@ -1,0 +1,532 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Summaries of loops: closed forms are guessed from one iteration, and shown by induction.
+//!
+//! An iteration is executed from the state at its start, in which every variable and every array that the loop may change is
+//! a closed form in the number `t` of iterations before it, or unknown as a function of `t`. What holds at the first iteration holds by
+//! the shape of the forms; that the forms at `t` lead to those at `t + 1` is shown on every path through the body, with
+//! exact arithmetic, and forms for which it cannot be shown are dropped. So guessing may be careless.
+//!
+//! Recurrences as in Farzan, Kincaid, *Compositional Recurrence Analysis* (2015), for arrays as in Henzinger, Hottelier, Kovács,
+//! Rybalchenko, *Aligators for Arrays* (2010).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cfa::ids::{FuncId, LoopId, NodeId, RegionId, VarId};
+use cfa::ir::Op;
+use cfa::{IntTy, Program};
+use cpa_core::Stop;
+use rustc_hash::FxHashSet;
+
+use crate::arrays::Write;
+use crate::eval::gave_up;
+use crate::guess::{Round, Unsolved, in_order};
+use crate::poly::{Atom, Poly};
+use crate::pool::{ArrayId, ArrayKind, CondId, Pool};
+use crate::state::{Cells, Named, State};
+use crate::walk::{Scope, Walked, Walker};
+
+/// The most iterations that are executed to guess.
+const GUESSES: usize = 8;
+/// The most attempts to show what was guessed.
+const ATTEMPTS: usize = 8;
+
+/// How closed forms are guessed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Guessing {
+    /// As if nothing wrapped around.
+    Careless,
+    /// From exact values.
+    Exact,
+    /// As if nothing wrapped around before the end: the closed form is wrapped.
+    Wrapped,
+}
+
+/// Ways out of a loop, and states at targets in it.
+pub(crate) type Exits = (Vec<(NodeId, State)>, Vec<State>);
+
+/// What is known about an array at the start of iteration `t`.
+#[derive(Clone, Debug)]
+pub(crate) enum Form {
+    /// The contents before the loop with what the iterations wrote.
+    Layers(Vec<Write>),
+    /// The contents before the loop with new elements at positions that do not change: closed forms, where they are known.
+    Elements(Vec<(Poly, Option<Poly>)>),
+}
+
+/// The closed forms of a loop; what is missing is unknown.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Solution {
+    pub(crate) vars: BTreeMap<VarId, Poly>,
+    pub(crate) cells: BTreeMap<Cells, Form>,
+}
+
+/// What a loop may change.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Changes {
+    pub(crate) vars: BTreeSet<VarId>,
+    pub(crate) regions: BTreeSet<RegionId>,
+}
+
+/// What the edges of a loop and the functions called there may change.
+fn changes(program: &Program, body: &FxHashSet<NodeId>) -> Changes {
+    let mut changes = Changes::default();
+    let mut nodes: Vec<NodeId> = body.iter().copied().collect();
+    let mut called: BTreeSet<FuncId> = BTreeSet::new();
+    while let Some(node) = nodes.pop() {
+        for edge in &program.node(node).leaving {
+            match &program.edge(*edge).op {
+                Op::Assign { var, .. } | Op::Havoc { var, .. } | Op::Load { var, .. } => {
+                    changes.vars.insert(*var);
+                }
+                Op::Alloc { var, region, .. } => {
+                    changes.vars.insert(*var);
+                    changes.regions.insert(*region);
+                }
+                Op::Store { region, .. } | Op::Zero { region, .. } => {
+                    changes.regions.insert(*region);
+                }
+                Op::Call { callee, result, .. } => {
+                    changes.vars.extend(result.iter().copied());
+                    changes.vars.extend(program.func(*callee).params.iter().copied());
+                    if called.insert(*callee) {
+                        let ids = program.node_ids();
+                        nodes.extend(ids.filter(|node| program.node(*node).func == *callee));
+                    }
+                }
+                Op::Skip | Op::Assume { .. } | Op::Free { .. } | Op::Unsupported { .. } => {}
+            }
+        }
+    }
+    changes
+}
+
+/// A loop that is being summarised: where it is, what the state before it is, what it may change.
+pub(crate) struct Subject<'s> {
+    pub(crate) scope: &'s Scope,
+    pub(crate) before: &'s State,
+    pub(crate) vars: Vec<VarId>,
+    pub(crate) cells: Vec<Cells>,
+    /// The number of iterations before the present one.
+    pub(crate) time: Atom,
+}
+
+impl Walker<'_> {
+    /// Passes a loop: all ways out of it, with the states there.
+    pub(crate) fn summarise(&mut self, state: State, id: LoopId) -> Result<Exits, Stop> {
+        let program = self.program;
+        let found = program.loops.get(id);
+        if !found.reducible {
+            return gave_up("a loop has several entries");
+        }
+        let scope = Scope { head: found.head, body: found.body.iter().copied().collect(), depth: state.frames.len() };
+        if !self.manner.peel {
+            return self.iterate(&state, &scope);
+        }
+        let mut first = state;
+        first.marks.push(scope.head);
+        let mut walked = self.walk(scope.head, first, Some(&scope))?;
+        for (_, state) in &mut walked.exits {
+            state.marks.pop();
+        }
+        let (mut exits, mut hits) = (walked.exits, walked.hits);
+        for mut state in walked.back {
+            state.marks.pop();
+            let (more_exits, more_hits) = self.iterate(&state, &scope)?;
+            exits.extend(more_exits);
+            hits.extend(more_hits);
+        }
+        Ok((exits, hits))
+    }
+
+    fn iterate(&mut self, before: &State, scope: &Scope) -> Result<Exits, Stop> {
+        let changes = changes(self.program, &scope.body);
+        let mut cells = Vec::new();
+        for region in &changes.regions {
+            let fixed = self.program.region(*region).objects.iter();
+            let position = |addr: &u64| self.program.objects.iter().position(|object| object.addr == *addr);
+            cells.extend(fixed.filter_map(position).map(|at| (at as u32, *region)));
+            cells.extend(before.objects.keys().map(|object| (*object, *region)));
+        }
+        let name = self.names.name(Named::Iteration(scope.head), before);
+        let time = self.pool.atom(crate::pool::AtomKind::Iteration(name));
+        let vars = changes.vars.into_iter().collect();
+        let subject = Subject { scope, before, vars, cells, time };
+        self.iterations.push(time);
+        let result = self.solve(&subject);
+        self.iterations.pop();
+        let solved = result?;
+        self.leave(&subject, solved)
+    }
+
+    /// Finds closed forms, and walks along the body once more with those that are shown.
+    fn solve(&mut self, subject: &Subject) -> Result<Solved, Stop> {
+        let exact = !self.guess;
+        let mut solution = Solution::default();
+        let mut dropped = Failed::default();
+        let mut attempts = 0;
+        let mut solved = None;
+        for manner in [Guessing::Careless, Guessing::Exact, Guessing::Wrapped] {
+            let mut failed = Failed::default();
+            while attempts < ATTEMPTS {
+                attempts += 1;
+                self.guess = manner != Guessing::Exact;
+                self.guess_all(subject, manner, &failed, &mut solution)?;
+                self.guess = !exact;
+                let (state, _) = self.state_at(subject, &solution)?;
+                let (start, base) = (state.clone(), state.facts.len());
+                let walked = self.walk(subject.scope.head, state, Some(subject.scope))?;
+                if !exact || !self.refute(subject, &start, &walked.back, &mut solution, &mut failed)? {
+                    solved = Some(Solved { walked, base, solution: solution.clone() });
+                    break;
+                }
+            }
+            dropped.add(failed);
+            if !exact || !dropped.lacks(&solution) {
+                break;
+            }
+        }
+        solved.map_or_else(|| gave_up("closed forms of a loop could not be shown"), Ok)
+    }
+
+    /// Guesses until nothing new is found.
+    fn guess_all(
+        &mut self,
+        subject: &Subject,
+        manner: Guessing,
+        failed: &Failed,
+        solution: &mut Solution,
+    ) -> Result<(), Stop> {
+        for _ in 0..GUESSES {
+            let (state, unsolved) = self.state_at(subject, solution)?;
+            let round = Round { unsolved: &unsolved, failed, manner, base: state.facts.len() };
+            let walked = self.walk(subject.scope.head, state, Some(subject.scope))?;
+            if walked.back.is_empty() || !self.guess_more(subject, &walked.back, &round, solution)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The state at the start of iteration `t`, and what is unknown there.
+    fn state_at(&mut self, subject: &Subject, solution: &Solution) -> Result<(State, Unsolved), Stop> {
+        let (head, before) = (subject.scope.head, subject.before);
+        let mut state = before.clone();
+        let mut unsolved = Unsolved::default();
+        for var in &subject.vars {
+            let value = match solution.vars.get(var) {
+                Some(value) => value.clone(),
+                None => {
+                    let value = self.unknown(Named::VariableAt(head, *var), before, self.program.var(*var).ty);
+                    unsolved.atoms.extend(value.as_atom());
+                    value
+                }
+            };
+            state.vars.insert(*var, value);
+        }
+        for cells in &subject.cells {
+            let old = self.contents(before, *cells);
+            let ty = self.cell_type(*cells);
+            let array = match solution.cells.get(cells) {
+                None => {
+                    let name = self.names.name(Named::ContentsAt(head, *cells), before);
+                    let parameters = self.parameters();
+                    let array = self.pool.intern_array(ArrayKind::Unknown(name, parameters, ty));
+                    unsolved.arrays.insert(array);
+                    array
+                }
+                Some(Form::Layers(writes)) => {
+                    let mut array = old;
+                    for write in writes {
+                        let upper = Poly::atom(subject.time).times_constant(write.rows)?;
+                        array = self.pool.layer(array, &upper, write, subject.time)?;
+                    }
+                    array
+                }
+                Some(Form::Elements(elements)) => {
+                    let mut array = old;
+                    for (at, (index, value)) in elements.iter().enumerate() {
+                        let value = match value {
+                            Some(value) => value.clone(),
+                            None => {
+                                let value = self.unknown(Named::ElementAt(head, *cells, at), before, ty);
+                                unsolved.atoms.extend(value.as_atom());
+                                value
+                            }
+                        };
+                        array = self.pool.intern_array(ArrayKind::Store(array, index.clone(), value));
+                    }
+                    array
+                }
+            };
+            state.memory.insert(*cells, array);
+        }
+        Ok((state, unsolved))
+    }
+
+    /// The type that elements are taken to have.
+    pub(crate) fn cell_type(&self, cells: Cells) -> IntTy {
+        IntTy { bits: self.program.region(cells.1).width.unwrap_or(8), signed: self.signed[cells.1.index()] }
+    }
+
+    /// Drops the closed forms that do not hold at the end of an iteration for certain; says whether there were any.
+    fn refute(
+        &mut self,
+        subject: &Subject,
+        start: &State,
+        back: &[State],
+        solution: &mut Solution,
+        failed: &mut Failed,
+    ) -> Result<bool, Stop> {
+        let known = failed.count();
+        let time = subject.time;
+        let next = Poly::atom(time).plus_constant(1)?;
+        for (var, form) in solution.vars.clone() {
+            let wanted = self.pool.replace(&form, time, &next)?;
+            let mut holds = match subject.before.vars.get(&var).cloned() {
+                Some(old) => self.begins(subject, &form, &old)?,
+                None => false,
+            };
+            for state in back {
+                let Some(value) = state.vars.get(&var).cloned().filter(|_| holds) else { break };
+                holds = self.equal_at(time, &state.facts, &value, &wanted)?;
+            }
+            if !holds {
+                solution.vars.remove(&var);
+                failed.vars.insert(var);
+            }
+        }
+        for (cells, form) in solution.cells.clone() {
+            let shown = match &form {
+                Form::Layers(writes) => self.layers_hold(subject, start, back, cells, writes)?,
+                Form::Elements(elements) => self.elements_hold(subject, back, cells, elements, solution, failed)?,
+            };
+            if !shown {
+                solution.cells.remove(&cells);
+                failed.cells.insert(cells);
+            }
+        }
+        Ok(failed.count() > known)
+    }
+
+    /// Whether a closed form says for the first iteration what was before the loop.
+    fn begins(&mut self, subject: &Subject, form: &Poly, old: &Poly) -> Result<bool, Stop> {
+        let first = self.pool.replace(form, subject.time, &Poly::constant(0))?;
+        self.equal_at(subject.time, &subject.before.facts, &first, old)
+    }
+
+    /// Whether two values are equal at every iteration; the first one is looked at by itself.
+    fn equal_at(&mut self, time: Atom, facts: &[CondId], left: &Poly, right: &Poly) -> Result<bool, Stop> {
+        if left == right {
+            return Ok(true);
+        }
+        if self.pool.has_address(left) || self.pool.has_address(right) {
+            return Ok(left.minus(right)?.as_constant() == Some(0));
+        }
+        let equal = self.pool.equal(left, right)?;
+        if self.prover.follows(&mut self.pool, facts, equal)? {
+            return Ok(true);
+        }
+        let at_first = self.pool.replace_in_cond(equal, time, &Poly::constant(0))?;
+        if Pool::as_truth(at_first) != Some(true) {
+            return Ok(false);
+        }
+        let later = self.pool.at_most(&Poly::constant(1), &Poly::atom(time))?;
+        let mut facts = facts.to_vec();
+        facts.push(later);
+        self.prover.follows(&mut self.pool, &facts, equal)
+    }
+
+    /// Whether each path through the body writes what the layers say, and nothing else.
+    fn layers_hold(
+        &mut self,
+        subject: &Subject,
+        start: &State,
+        back: &[State],
+        cells: Cells,
+        writes: &[Write],
+    ) -> Result<bool, Stop> {
+        let base = start.memory[&cells];
+        if let [write] = writes
+            && write.rows != 1
+        {
+            return self.rows_hold(subject, base, back, cells, write);
+        }
+        let moves = |write: &Write| self.pool.mentions(&write.start, &|atom| atom == subject.time);
+        if writes.iter().any(moves) || !in_order(writes)? {
+            return Ok(false);
+        }
+        for state in back {
+            let Some(mut stores) = self.stores(state.memory[&cells], base) else { return Ok(false) };
+            for write in writes {
+                let now = Poly::atom(subject.time);
+                let index = write.start.plus(&now.times_constant(write.stride)?)?;
+                match stores.iter().position(|(at, _)| *at == index) {
+                    Some(at) => {
+                        let (_, value) = stores.remove(at);
+                        let same = self.equal_at(subject.time, &state.facts, &value, &write.value)?;
+                        if !same || !self.prover.follows(&mut self.pool, &state.facts, write.guard)? {
+                            return Ok(false);
+                        }
+                    }
+                    None if self.prover.excluded(&mut self.pool, &state.facts, write.guard)? => {}
+                    None => return Ok(false),
+                }
+            }
+            if !stores.is_empty() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether each path through the body writes the next rows of a layer by a loop within it.
+    fn rows_hold(
+        &mut self,
+        subject: &Subject,
+        base: ArrayId,
+        back: &[State],
+        cells: Cells,
+        write: &Write,
+    ) -> Result<bool, Stop> {
+        let rows = Poly::constant(write.rows);
+        if self.pool.mentions(&write.start, &|atom| atom == subject.time) {
+            return Ok(false);
+        }
+        for state in back {
+            let ArrayKind::Layer(below, upper, inner) = self.pool.array(state.memory[&cells]).clone() else {
+                return Ok(false);
+            };
+            let begun = Poly::atom(subject.time).times_constant(write.rows)?;
+            let start = write.start.plus(&begun.times_constant(write.stride)?)?;
+            if below != base || inner.stride != write.stride || inner.start != start {
+                return Ok(false);
+            }
+            let fits = self.pool.at_most(&upper, &rows)?;
+            if !self.holds(state, fits)? {
+                return Ok(false);
+            }
+            // Within a row: what the loop within writes is what the layer says, and it writes nothing else.
+            let hole = self.pool.hole();
+            let column = Poly::atom(hole);
+            let number = begun.plus(&column)?;
+            let mut facts = state.facts.clone();
+            facts.push(self.pool.less(&column, &rows)?);
+            let guard = self.pool.replace_in_cond(write.guard, subject.time, &number)?;
+            let (value, inner_guard) = self.pool.open_writes(&inner, hole)?;
+            let within = self.pool.less(&column, &upper)?;
+            let written = self.pool.and(vec![within, inner_guard]);
+            facts.push(written);
+            if !self.prover.follows(&mut self.pool, &facts, guard)? {
+                return Ok(false);
+            }
+            let wanted = self.pool.replace(&write.value, subject.time, &number)?;
+            let (value, wanted) = (self.settled(&facts, &value)?, self.settled(&facts, &wanted)?);
+            let same = self.pool.equal(&value, &wanted)?;
+            if self.pool.has_address(&value) || !self.prover.follows(&mut self.pool, &facts, same)? {
+                return Ok(false);
+            }
+            facts.pop();
+            facts.push(self.pool.not(written)?);
+            if !self.prover.excluded(&mut self.pool, &facts, guard)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether each path through the body writes to the named positions only; drops their closed forms that do not hold.
+    fn elements_hold(
+        &mut self,
+        subject: &Subject,
+        back: &[State],
+        cells: Cells,
+        elements: &[(Poly, Option<Poly>)],
+        solution: &mut Solution,
+        failed: &mut Failed,
+    ) -> Result<bool, Stop> {
+        let old = self.contents(subject.before, cells);
+        let next = Poly::atom(subject.time).plus_constant(1)?;
+        if elements.iter().any(|(index, _)| self.pool.mentions(index, &|atom| atom == subject.time)) {
+            return Ok(false);
+        }
+        for (at, (index, form)) in elements.iter().enumerate() {
+            let Some(form) = form else { continue };
+            let value = self.element(subject.before, old, index)?;
+            if !self.begins(subject, form, &value)? {
+                let Some(Form::Elements(known)) = solution.cells.get_mut(&cells) else { return Ok(false) };
+                known[at].1 = None;
+                failed.elements.insert((cells, at));
+            }
+        }
+        for state in back {
+            let array = state.memory[&cells];
+            let Some(stores) = self.stores(array, old) else { return Ok(false) };
+            if stores.iter().any(|(index, _)| !elements.iter().any(|(known, _)| known == index)) {
+                return Ok(false);
+            }
+            for (at, (index, form)) in elements.iter().enumerate() {
+                let Some(form) = form else { continue };
+                let wanted = self.pool.replace(form, subject.time, &next)?;
+                let value = self.element(state, array, index)?;
+                if !self.equal_at(subject.time, &state.facts, &value, &wanted)? {
+                    let Some(Form::Elements(known)) = solution.cells.get_mut(&cells) else { return Ok(false) };
+                    known[at].1 = None;
+                    failed.elements.insert((cells, at));
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// The elements that were stored since the contents were `base`, the last one first; none if something else happened.
+    pub(crate) fn stores(&self, array: ArrayId, base: ArrayId) -> Option<Vec<(Poly, Poly)>> {
+        let mut stores = Vec::new();
+        let mut at = array;
+        while at != base {
+            let ArrayKind::Store(below, index, value) = self.pool.array(at) else { return None };
+            stores.push((index.clone(), value.clone()));
+            at = *below;
+        }
+        Some(stores)
+    }
+}
+
+/// The last walk along the body.
+pub(crate) struct Solved {
+    pub(crate) walked: Walked,
+    /// How many facts held at the start of the iteration.
+    pub(crate) base: usize,
+    pub(crate) solution: Solution,
+}
+
+/// The closed forms that could not be shown.
+#[derive(Default)]
+pub(crate) struct Failed {
+    pub(crate) vars: BTreeSet<VarId>,
+    pub(crate) cells: BTreeSet<Cells>,
+    pub(crate) elements: BTreeSet<(Cells, usize)>,
+}
+
+impl Failed {
+    fn count(&self) -> usize {
+        self.vars.len() + self.cells.len() + self.elements.len()
+    }
+
+    fn add(&mut self, other: Failed) {
+        self.vars.extend(other.vars);
+        self.cells.extend(other.cells);
+        self.elements.extend(other.elements);
+    }
+
+    /// Whether there is nothing else instead of one of them.
+    fn lacks(&self, solution: &Solution) -> bool {
+        let element = |(cells, at): &(Cells, usize)| match solution.cells.get(cells) {
+            Some(Form::Elements(elements)) => elements.get(*at).is_some_and(|(_, form)| form.is_none()),
+            Some(Form::Layers(_)) => false,
+            None => true,
+        };
+        self.vars.iter().any(|var| !solution.vars.contains_key(var))
+            || self.cells.iter().any(|cells| !solution.cells.contains_key(cells))
+            || self.elements.iter().any(element)
+    }
+}

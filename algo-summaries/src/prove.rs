@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What follows from the facts of a state: by intervals where that is enough, else by a solver for integers.
+//!
+//! A query is unsatisfiable if its translation is, because the translation only forgets: elements and sums are variables
+//! with what is known of them, quantified conditions are truth values with some of their instances. So "follows" is
+//! certain, and "does not follow" means nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use cfa::IntTy;
+use cpa_core::Stop;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smt::solver::{Limits, Solver, Z3Config, Z3Solver};
+use smt::{Sort, TermId, Terms};
+
+use crate::poly::{Atom, Poly};
+use crate::pool::{ArrayId, ArrayKind, AtomKind, CondId, CondKind, Name, Pool};
+use crate::range::Range;
+use crate::subst::Search;
+
+/// Wall time for one query.
+const QUERY: Duration = Duration::from_millis(300);
+/// The most instances of quantified conditions in a query.
+const INSTANCES: usize = 60;
+/// How often instances are made for what instances brought.
+const ROUNDS: usize = 2;
+/// The most pairs of elements that a query compares.
+const PAIRS: usize = 400;
+
+/// Counts of what happened.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Counts {
+    pub(crate) queries: u64,
+}
+
+/// Decides what follows.
+pub(crate) struct Prover {
+    terms: Terms,
+    solver: Z3Solver,
+    symbols: FxHashMap<Atom, TermId>,
+    answers: FxHashMap<(Vec<CondId>, CondId), bool>,
+    pub(crate) counts: Counts,
+    interrupt: Limits,
+}
+
+/// The ranges of atoms that follow from linear facts.
+pub(crate) fn bounds(pool: &Pool, facts: &[CondId]) -> FxHashMap<Atom, Range> {
+    let mut known: FxHashMap<Atom, Range> = FxHashMap::default();
+    for _ in 0..3 {
+        let mut changed = false;
+        for fact in facts {
+            let (value, both) = match pool.cond(*fact) {
+                CondKind::AtMostZero(value) => (value, false),
+                CondKind::Zero(value) => (value, true),
+                _ => continue,
+            };
+            changed |= tighten(pool, value, false, &mut known);
+            if both {
+                changed |= tighten(pool, value, true, &mut known);
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    known
+}
+
+/// Uses that a value is at most 0, or at least 0.
+fn tighten(pool: &Pool, value: &Poly, negated: bool, known: &mut FxHashMap<Atom, Range>) -> bool {
+    let mut changed = false;
+    for atom in value.atoms() {
+        let Some((coefficient, rest)) = value.linear_in(atom) else { continue };
+        let of = |atom: Atom| known.get(&atom).copied().unwrap_or(Range::ALL);
+        let rest = pool.range_with(&rest, &of);
+        let old = of(atom);
+        // coefficient * atom + rest <= 0, or >= 0.
+        let (coefficient, rest) =
+            if negated { (-coefficient, Range { lo: -rest.hi, hi: -rest.lo }) } else { (coefficient, rest) };
+        let Some(low) = rest.low() else { continue };
+        let bound = if coefficient > 0 {
+            Range { hi: (-low).div_euclid(coefficient), ..Range::ALL }
+        } else {
+            // atom >= low / -coefficient, rounded up.
+            Range { lo: -((-low).div_euclid(-coefficient)), ..Range::ALL }
+        };
+        let new = old.meet(bound);
+        if new != old {
+            known.insert(atom, new);
+            changed = true;
+        }
+    }
+    changed
+}
+
+impl Prover {
+    /// A prover whose solver listens to `interrupt`.
+    pub(crate) fn new(interrupt: Limits) -> Prover {
+        Prover {
+            terms: Terms::new(),
+            solver: Z3Solver::new(&Z3Config::default()),
+            symbols: FxHashMap::default(),
+            answers: FxHashMap::default(),
+            counts: Counts::default(),
+            interrupt,
+        }
+    }
+
+    /// Whether the condition certainly holds where all facts hold.
+    pub(crate) fn follows(&mut self, pool: &mut Pool, facts: &[CondId], cond: CondId) -> Result<bool, Stop> {
+        if let Some(truth) = Pool::as_truth(cond)
+            && truth
+        {
+            return Ok(true);
+        }
+        if facts.contains(&cond) {
+            return Ok(true);
+        }
+        let negated = pool.not(cond)?;
+        self.excluded(pool, facts, negated)
+    }
+
+    /// Whether no state has all facts and the condition.
+    pub(crate) fn excluded(&mut self, pool: &mut Pool, facts: &[CondId], cond: CondId) -> Result<bool, Stop> {
+        if Pool::as_truth(cond) == Some(false) || facts.contains(&Pool::truth(false)) {
+            return Ok(true);
+        }
+        let negated = pool.not(cond)?;
+        if facts.contains(&negated) {
+            return Ok(true);
+        }
+        let known = bounds(pool, facts);
+        if known.values().any(|range| range.lo > range.hi) {
+            return Ok(true);
+        }
+        let of = |atom: Atom| known.get(&atom).copied().unwrap_or(Range::ALL);
+        match pool.cond(cond) {
+            CondKind::AtMostZero(value) if pool.range_with(value, &of).lo > 0 => return Ok(true),
+            CondKind::Zero(value) => {
+                let range = pool.range_with(value, &of);
+                if range.lo > 0 || range.hi < 0 {
+                    return Ok(true);
+                }
+            }
+            CondKind::Not(inner) => {
+                if let CondKind::Zero(value) = pool.cond(*inner)
+                    && pool.range_with(value, &of) == Range::of(0)
+                {
+                    return Ok(true);
+                }
+            }
+            _ => {}
+        }
+        let key = (facts.to_vec(), cond);
+        if let Some(answer) = self.answers.get(&key) {
+            return Ok(*answer);
+        }
+        let answer = self.unsatisfiable(pool, facts, cond)?;
+        self.answers.insert(key, answer);
+        Ok(answer)
+    }
+
+    fn unsatisfiable(&mut self, pool: &mut Pool, facts: &[CondId], cond: CondId) -> Result<bool, Stop> {
+        self.counts.queries += 1;
+        let mut query = Query { side: Vec::new(), seen: FxHashSet::default(), quantified: BTreeMap::new() };
+        let mut all: Vec<CondId> = facts.to_vec();
+        all.push(cond);
+        let mut formulas = Vec::new();
+        for cond in &all {
+            formulas.push(query.cond(self, pool, *cond)?);
+        }
+        query.instances(self, pool)?;
+        query.congruences(self, pool)?;
+        formulas.append(&mut query.side);
+        self.solver.push();
+        for formula in formulas {
+            self.solver.assert(&self.terms, formula);
+        }
+        let limits = self.interrupt.at_most(QUERY);
+        let answer = self.solver.check(&self.terms, &[], &limits).is_unsat();
+        self.solver.pop();
+        Ok(answer)
+    }
+}
+
+/// What belongs to one query.
+struct Query {
+    /// What is known of the variables.
+    side: Vec<TermId>,
+    /// The atoms that occur.
+    seen: FxHashSet<Atom>,
+    /// The quantified conditions that occur, with their truth values.
+    quantified: BTreeMap<CondId, TermId>,
+}
+
+impl Query {
+    fn poly(&mut self, prover: &mut Prover, pool: &mut Pool, poly: &Poly) -> Result<TermId, Stop> {
+        let (summands, divisor) = poly.parts();
+        let mut sum = prover.terms.int(0);
+        for (monomial, coefficient) in summands {
+            let mut product = prover.terms.int(*coefficient);
+            for (atom, power) in monomial {
+                let factor = self.atom(prover, pool, *atom)?;
+                for _ in 0..*power {
+                    product = prover.terms.int_mul(product, factor);
+                }
+            }
+            sum = prover.terms.int_add(sum, product);
+        }
+        Ok(if divisor == 1 { sum } else { prover.terms.int_div(sum, divisor) })
+    }
+
+    fn atom(&mut self, prover: &mut Prover, pool: &mut Pool, atom: Atom) -> Result<TermId, Stop> {
+        if !self.seen.insert(atom)
+            && let Some(term) = prover.symbols.get(&atom)
+        {
+            return Ok(*term);
+        }
+        let term = match pool.kind(atom).clone() {
+            AtomKind::Ite(cond, yes, no) => {
+                let cond = self.cond(prover, pool, cond)?;
+                let (yes, no) = (self.poly(prover, pool, &yes)?, self.poly(prover, pool, &no)?);
+                prover.terms.ite(cond, yes, no)
+            }
+            AtomKind::Wrap(value, ty) => {
+                let value = self.poly(prover, pool, &value)?;
+                wrapped(&mut prover.terms, value, ty)
+            }
+            AtomKind::Mod(value, divisor) => {
+                let value = self.poly(prover, pool, &value)?;
+                prover.terms.int_mod(value, divisor)
+            }
+            AtomKind::Sum(_, body, upper) => {
+                let symbol = self.symbol(prover, pool, atom);
+                let upper = self.poly(prover, pool, &upper)?;
+                let body = pool.range(&body);
+                let zero = prover.terms.int(0);
+                let natural = prover.terms.int_le(zero, upper);
+                for (bound, below) in [(body.low(), true), (body.high(), false)] {
+                    let Some(bound) = bound else { continue };
+                    let total = prover.terms.int_mul_const(bound, upper);
+                    let holds =
+                        if below { prover.terms.int_le(total, symbol) } else { prover.terms.int_le(symbol, total) };
+                    let fact = prover.terms.implies(natural, holds);
+                    self.side.push(fact);
+                }
+                symbol
+            }
+            _ => self.symbol(prover, pool, atom),
+        };
+        prover.symbols.insert(atom, term);
+        Ok(term)
+    }
+
+    /// A variable with the range of the atom.
+    fn symbol(&mut self, prover: &mut Prover, pool: &Pool, atom: Atom) -> TermId {
+        let symbol = prover.terms.symbol(&format!("a{}", atom.0), Sort::Int);
+        let term = prover.terms.var(symbol, 0);
+        let range = pool.range(&Poly::atom(atom));
+        for (bound, below) in [(range.low(), true), (range.high(), false)] {
+            let Some(bound) = bound else { continue };
+            let bound = prover.terms.int(bound);
+            let fact = if below { prover.terms.int_le(bound, term) } else { prover.terms.int_le(term, bound) };
+            self.side.push(fact);
+        }
+        term
+    }
+
+    fn cond(&mut self, prover: &mut Prover, pool: &mut Pool, cond: CondId) -> Result<TermId, Stop> {
+        Ok(match pool.cond(cond).clone() {
+            CondKind::True => TermId::TRUE,
+            CondKind::False => TermId::FALSE,
+            CondKind::AtMostZero(value) => {
+                let value = self.poly(prover, pool, &value)?;
+                let zero = prover.terms.int(0);
+                prover.terms.int_le(value, zero)
+            }
+            CondKind::Zero(value) => {
+                let value = self.poly(prover, pool, &value)?;
+                let zero = prover.terms.int(0);
+                prover.terms.eq(value, zero)
+            }
+            CondKind::Not(inner) => {
+                let inner = self.cond(prover, pool, inner)?;
+                prover.terms.not(inner)
+            }
+            CondKind::And(parts) => {
+                let parts =
+                    parts.into_iter().map(|part| self.cond(prover, pool, part)).collect::<Result<Vec<_>, _>>()?;
+                prover.terms.and_all(&parts)
+            }
+            CondKind::Or(parts) => {
+                let parts =
+                    parts.into_iter().map(|part| self.cond(prover, pool, part)).collect::<Result<Vec<_>, _>>()?;
+                prover.terms.or_all(&parts)
+            }
+            CondKind::Exists(..) => {
+                let symbol = prover.terms.symbol(&format!("q{cond:?}"), Sort::Bool);
+                let term = prover.terms.var(symbol, 0);
+                self.quantified.insert(cond, term);
+                term
+            }
+        })
+    }
+
+    /// Instances of the quantified conditions: where one holds, for a number of its own; where it does not, for the
+    /// iterations that touch an element of the query, and for the last one.
+    fn instances(&mut self, prover: &mut Prover, pool: &mut Pool) -> Result<(), Stop> {
+        let mut done: BTreeSet<(CondId, Poly)> = BTreeSet::new();
+        let mut witnessed: BTreeSet<CondId> = BTreeSet::new();
+        for _ in 0..ROUNDS {
+            let elements = self.elements(pool);
+            let inputs = self.inputs(pool);
+            for (cond, holds) in self.quantified.clone() {
+                let CondKind::Exists(number, body, upper) = pool.cond(cond).clone() else { continue };
+                let bound = pool.atom(AtomKind::Bound(number));
+                if witnessed.insert(cond) {
+                    let witness = pool.input(u32::MAX, vec![name_of(cond)], Range::NATURAL);
+                    let begun = pool.less(&witness, &upper)?;
+                    let body = pool.replace_in_cond(body, bound, &witness)?;
+                    let instance = pool.and(vec![begun, body]);
+                    let instance = self.cond(prover, pool, instance)?;
+                    let fact = prover.terms.implies(holds, instance);
+                    self.side.push(fact);
+                }
+                let mut numbers = iterations(pool, body, bound, &elements, &inputs)?;
+                numbers.push(upper.plus_constant(-1)?);
+                for at in numbers {
+                    if done.len() >= INSTANCES || !done.insert((cond, at.clone())) {
+                        continue;
+                    }
+                    let begun = pool.at_most(&Poly::constant(0), &at)?;
+                    let ended = pool.less(&at, &upper)?;
+                    let body = pool.replace_in_cond(body, bound, &at)?;
+                    let instance = pool.and(vec![begun, ended, body]);
+                    let instance = self.cond(prover, pool, instance)?;
+                    let fact = prover.terms.implies(instance, holds);
+                    self.side.push(fact);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The inputs that occur outside of bodies, with their parameters.
+    fn inputs(&self, pool: &Pool) -> Vec<(Name, Vec<Poly>)> {
+        let mut inputs = Vec::new();
+        for atom in &self.seen {
+            if let AtomKind::Input(name, parameters, ..) = pool.kind(*atom) {
+                inputs.push((*name, parameters.clone()));
+            }
+        }
+        inputs.sort_unstable();
+        inputs
+    }
+
+    /// The elements that occur outside of bodies.
+    fn elements(&self, pool: &Pool) -> Vec<(ArrayId, Poly)> {
+        let mut elements = Vec::new();
+        for atom in &self.seen {
+            if let AtomKind::Element(array, index) = pool.kind(*atom) {
+                elements.push((*array, index.clone()));
+            }
+        }
+        elements.sort_unstable();
+        elements
+    }
+
+    /// Elements of the same array at the same position are equal.
+    fn congruences(&mut self, prover: &mut Prover, pool: &mut Pool) -> Result<(), Stop> {
+        let elements = self.elements(pool);
+        let mut pairs = 0;
+        for (at, (array, index)) in elements.iter().enumerate() {
+            for (_, other) in elements[at + 1..].iter().filter(|(same, _)| same == array) {
+                let same = pool.equal(index, other)?;
+                pairs += 1;
+                if Pool::as_truth(same) == Some(false) || pairs > PAIRS {
+                    continue;
+                }
+                let same = self.cond(prover, pool, same)?;
+                let left = pool.atom(AtomKind::Element(*array, index.clone()));
+                let right = pool.atom(AtomKind::Element(*array, other.clone()));
+                let (left, right) = (self.atom(prover, pool, left)?, self.atom(prover, pool, right)?);
+                let equal = prover.terms.eq(left, right);
+                let fact = prover.terms.implies(same, equal);
+                self.side.push(fact);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A parameter that tells conditions apart.
+fn name_of(cond: CondId) -> Poly {
+    Poly::constant(i128::from(cond.number()))
+}
+
+fn wrapped(terms: &mut Terms, value: TermId, ty: IntTy) -> TermId {
+    let modulus = 1i128 << ty.bits;
+    if !ty.signed {
+        return terms.int_mod(value, modulus);
+    }
+    let half = terms.int(modulus / 2);
+    let shifted = terms.int_add(value, half);
+    let rest = terms.int_mod(shifted, modulus);
+    terms.int_sub(rest, half)
+}
+
+/// The values of `bound` for which the body reads one of the elements, or one of the inputs.
+fn iterations(
+    pool: &mut Pool,
+    body: CondId,
+    bound: Atom,
+    elements: &[(ArrayId, Poly)],
+    inputs: &[(Name, Vec<Poly>)],
+) -> Result<Vec<Poly>, Stop> {
+    let mut inside = Vec::new();
+    let mut asked = Vec::new();
+    Search::new(pool).cond(body, &mut |atom| {
+        match pool.kind(atom) {
+            AtomKind::Element(array, index) => inside.push((*array, index.clone())),
+            AtomKind::Input(name, parameters, ..) if !parameters.is_empty() => asked.push((*name, parameters.clone())),
+            _ => {}
+        }
+        false
+    });
+    let mut found = Vec::new();
+    for (name, parameters) in asked {
+        for (_, at) in inputs.iter().filter(|(same, _)| *same == name) {
+            for (parameter, at) in parameters.iter().zip(at) {
+                // The iteration that has this parameter.
+                if let Some((1, start)) = parameter.linear_in(bound) {
+                    found.push(at.minus(&start)?);
+                }
+            }
+        }
+    }
+    for (array, index) in inside {
+        let Some((stride, start)) = index.linear_in(bound) else { continue };
+        if !matches!(pool.array(array), ArrayKind::Unknown(..)) {
+            continue;
+        }
+        for (_, at) in elements.iter().filter(|(same, _)| *same == array) {
+            let distance = at.minus(&start)?.times_constant(stride.signum())?;
+            let rest = pool.modulo(&distance, stride.abs())?;
+            if rest.as_constant() == Some(0) {
+                found.push(pool.div(&distance, stride.abs())?);
+            }
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    Ok(found)
+}

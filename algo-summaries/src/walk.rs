@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The walk along the paths of a program, or of the body of a loop, with symbolic states. Calls are entered; loops are
+//! passed by their summaries.
+
+use std::collections::BTreeSet;
+
+use cfa::ids::{EdgeId, FuncId, NodeId};
+use cfa::ir::Op;
+use cfa::{IntTy, Program};
+use cpa_core::{Cx, Stop};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smt::solver::Limits;
+
+use crate::arrays::Write;
+use crate::eval::{gave_up, signed_regions};
+use crate::poly::{Atom, Poly};
+use crate::pool::{ArrayId, AtomKind, CondId, Pool};
+use crate::prove::Prover;
+use crate::range::Range;
+use crate::state::{Frame, Named, Names, State};
+use crate::subst::Replacement;
+
+/// The most paths of one walk.
+const PATHS: usize = 400;
+/// The greatest depth of calls.
+const CALLS: usize = 60;
+/// The most terms.
+const TERMS: usize = 400_000;
+/// The most bytes that an operation clears at once, if it has that many; more are not bounded here, the limit is one of
+/// sense.
+const MANY: i128 = 1 << 40;
+
+/// The part of a program that a walk stays in: the body of a loop.
+pub(crate) struct Scope {
+    pub(crate) head: NodeId,
+    pub(crate) body: FxHashSet<NodeId>,
+    /// The number of calls at the head.
+    pub(crate) depth: usize,
+}
+
+/// Where a walk ended.
+#[derive(Default)]
+pub(crate) struct Walked {
+    /// At the head of the loop again.
+    pub(crate) back: Vec<State>,
+    /// Outside of the loop, before anything happened there.
+    pub(crate) exits: Vec<(NodeId, State)>,
+    /// At a target, as far as is known.
+    pub(crate) hits: Vec<State>,
+}
+
+/// How loops are summarised.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Manner {
+    /// Whether the first iteration of each loop is executed by itself.
+    pub(crate) peel: bool,
+}
+
+/// A walk with everything that it knows.
+pub(crate) struct Walker<'a> {
+    pub(crate) program: &'a Program,
+    targets: &'a BTreeSet<NodeId>,
+    relevant: BTreeSet<NodeId>,
+    recursive: BTreeSet<FuncId>,
+    pub(crate) pool: Pool,
+    pub(crate) prover: Prover,
+    pub(crate) names: Names,
+    pub(crate) signed: Vec<bool>,
+    pub(crate) manner: Manner,
+    /// The iterations of the loops around, the outermost first.
+    pub(crate) iterations: Vec<Atom>,
+    /// Whether closed forms are guessed at present: results are taken not to leave their types.
+    pub(crate) guess: bool,
+    pub(crate) cx: &'a Cx,
+}
+
+impl<'a> Walker<'a> {
+    /// A walk that has not begun.
+    pub(crate) fn new(cx: &'a Cx, program: &'a Program, targets: &'a BTreeSet<NodeId>, manner: Manner) -> Self {
+        let limits = Limits { timeout: None, interrupt: Some(cx.cancel_token().flag()) };
+        Walker {
+            program,
+            targets,
+            relevant: program.leading_to(targets),
+            recursive: program.recursive(),
+            pool: Pool::new(),
+            prover: Prover::new(limits),
+            names: Names::default(),
+            signed: signed_regions(program),
+            manner,
+            iterations: Vec::new(),
+            guess: false,
+            cx,
+        }
+    }
+
+    /// The parameters of what depends on the iterations around.
+    pub(crate) fn parameters(&self) -> Vec<Poly> {
+        self.iterations.iter().map(|atom| Poly::atom(*atom)).collect()
+    }
+
+    fn check(&self) -> Result<(), Stop> {
+        if self.pool.size() > TERMS {
+            return gave_up("the summaries got too large");
+        }
+        self.cx.check()
+    }
+
+    /// Follows all paths from a location; within a scope until they leave it or are at its head again.
+    pub(crate) fn walk(&mut self, from: NodeId, state: State, scope: Option<&Scope>) -> Result<Walked, Stop> {
+        let mut walked = Walked::default();
+        let mut paths = 1;
+        let mut open = vec![(from, state, true)];
+        while let Some((node, mut state, first)) = open.pop() {
+            self.check()?;
+            if let Some(scope) = scope.filter(|scope| !first && state.frames.len() == scope.depth) {
+                if node == scope.head {
+                    walked.back.push(state);
+                    continue;
+                }
+                if !scope.body.contains(&node) {
+                    walked.exits.push((node, state));
+                    continue;
+                }
+            }
+            if self.targets.contains(&node) {
+                walked.hits.push(state);
+                continue;
+            }
+            if !self.relevant.contains(&node) {
+                continue;
+            }
+            let itself = first && scope.is_some_and(|scope| scope.head == node);
+            if let Some(id) = self.program.loops.of_head(node).filter(|_| !itself) {
+                let (exits, hits) = self.summarise(state, id)?;
+                walked.hits.extend(hits);
+                paths += exits.len();
+                open.extend(exits.into_iter().map(|(node, state)| (node, state, false)));
+            } else {
+                match self.program.node(node).leaving[..] {
+                    [] => {
+                        if let Some(frame) = state.frames.pop() {
+                            let back = self.returned(&mut state, node, frame.call)?;
+                            if let Some(back) = back {
+                                open.push((back, state, false));
+                            }
+                        }
+                    }
+                    [edge] => {
+                        let next = self.step(&mut state, edge)?;
+                        if let Some(next) = next {
+                            open.push((next, state, false));
+                        }
+                    }
+                    ref edges => {
+                        for edge in edges {
+                            let mut branch = state.clone();
+                            if let Some(next) = self.step(&mut branch, *edge)? {
+                                open.push((next, branch, false));
+                                paths += 1;
+                            }
+                        }
+                    }
+                }
+            }
+            if paths > PATHS {
+                return gave_up("there are too many paths between loops");
+            }
+        }
+        Ok(walked)
+    }
+
+    /// Goes back to where a function was called, if `node` is its exit; elsewhere the execution has ended.
+    fn returned(&mut self, state: &mut State, node: NodeId, call: EdgeId) -> Result<Option<NodeId>, Stop> {
+        let program = self.program;
+        let edge = program.edge(call);
+        let Op::Call { callee, result, .. } = &edge.op else { return gave_up("a call is none") };
+        let func = program.func(*callee);
+        if func.body.is_none_or(|body| body.exit != node) {
+            return Ok(None);
+        }
+        if let (Some(result), Some(ret)) = (result, func.ret) {
+            let value = match state.vars.get(&ret) {
+                Some(value) => value.clone(),
+                None => self.unknown(Named::Variable(ret), &State::new(), program.var(ret).ty),
+            };
+            state.vars.insert(*result, value);
+        }
+        Ok(Some(edge.dst))
+    }
+
+    /// Any value of the type, the same in the same iterations.
+    pub(crate) fn unknown(&mut self, named: Named, state: &State, ty: IntTy) -> Poly {
+        let name = self.names.name(named, state);
+        let parameters = self.parameters();
+        self.pool.input(name, parameters, Range::of_type(ty))
+    }
+
+    /// Does what an edge says; nothing if no execution gets behind it.
+    fn step(&mut self, state: &mut State, id: EdgeId) -> Result<Option<NodeId>, Stop> {
+        let program = self.program;
+        let edge = program.edge(id);
+        match &edge.op {
+            Op::Skip | Op::Free { .. } => {}
+            Op::Assume { cond, truth } => {
+                let mut cond = self.cond(state, *cond)?;
+                if !truth {
+                    cond = self.pool.not(cond)?;
+                }
+                if Pool::as_truth(cond) == Some(false) || self.prover.excluded(&mut self.pool, &state.facts, cond)? {
+                    return Ok(None);
+                }
+                state.know(&self.pool, cond);
+            }
+            Op::Assign { var, value } => {
+                let value = self.value(state, *value, false)?;
+                state.vars.insert(*var, value);
+            }
+            Op::Havoc { var, .. } => {
+                let value = self.unknown(Named::Result(id), state, program.var(*var).ty);
+                state.vars.insert(*var, value);
+            }
+            Op::Call { callee, args, .. } => {
+                let func = program.func(*callee);
+                let Some(body) = func.body else { return gave_up("a called function has no body") };
+                if self.recursive.contains(callee) || state.frames.len() >= CALLS {
+                    return gave_up("recursion is not summarised");
+                }
+                let mut values = Vec::new();
+                for arg in args {
+                    values.push(self.value(state, *arg, false)?);
+                }
+                state.vars.extend(func.params.iter().copied().zip(values));
+                state.frames.push(Frame { call: id });
+                return Ok(Some(body.entry));
+            }
+            Op::Load { var, addr, region } => {
+                let ty = program.var(*var).ty;
+                let (cells, index) = self.locate(state, *addr, ty.bits, *region)?;
+                let array = self.contents(state, cells);
+                let value = self.element(state, array, &index)?;
+                let value = if self.pool.has_address(&value) { value } else { self.narrowed(state, value, ty)? };
+                state.vars.insert(*var, value);
+            }
+            Op::Store { addr, value, region } => {
+                let ty = program.exprs.ty(*value);
+                let (cells, index) = self.locate(state, *addr, ty.bits, *region)?;
+                let value = self.value(state, *value, false)?;
+                let array = self.contents(state, cells);
+                let (prover, facts) = (&mut self.prover, &state.facts);
+                let mut failed = None;
+                let mut decide = |pool: &mut Pool, cond| decide(prover, pool, facts, cond, &mut failed);
+                let array = self.pool.write(array, &index, &value, &mut decide)?;
+                failed.map_or(Ok(()), Err)?;
+                state.memory.insert(cells, array);
+            }
+            Op::Alloc { var, size, region, .. } => {
+                if !self.iterations.is_empty() {
+                    return gave_up("objects that are made in loops are not summarised");
+                }
+                let size = self.value(state, *size, false)?;
+                let name = self.names.name(Named::Result(id), state);
+                let object = program.objects.len() as u32 + name;
+                state.objects.insert(object, (size, *region));
+                let base = self.pool.atom(AtomKind::Base(object));
+                state.vars.insert(*var, Poly::atom(base));
+            }
+            Op::Zero { addr, size, region } => self.clear(state, *addr, *size, *region)?,
+            Op::Unsupported { construct } => return gave_up(format!("{construct} is not summarised")),
+        }
+        Ok(Some(edge.dst))
+    }
+
+    /// What is read as a value of another type of the same width.
+    fn narrowed(&mut self, state: &State, value: Poly, ty: IntTy) -> Result<Poly, Stop> {
+        if Range::of_type(ty).contains(self.pool.range(&value)) {
+            return Ok(value);
+        }
+        let above = self.pool.at_most(&Poly::constant(ty.min()), &value)?;
+        let below = self.pool.at_most(&value, &Poly::constant(ty.max()))?;
+        if self.guess || (self.holds(state, above)? && self.holds(state, below)?) {
+            return Ok(value);
+        }
+        Ok(self.pool.wrap(&value, ty))
+    }
+
+    /// The element at a position, as far as the facts tell.
+    pub(crate) fn element(&mut self, state: &State, array: ArrayId, index: &Poly) -> Result<Poly, Stop> {
+        let (prover, facts) = (&mut self.prover, &state.facts);
+        let mut failed = None;
+        let mut decide = |pool: &mut Pool, cond| decide(prover, pool, facts, cond, &mut failed);
+        let value = self.pool.read(array, index, &mut decide)?;
+        failed.map_or(Ok(()), Err)?;
+        self.settled(&state.facts, &value)
+    }
+
+    /// A value by cases, each simplified with what holds there; one value if it is right in both cases.
+    fn branches(&mut self, facts: &[CondId], cond: CondId, yes: &Poly, no: &Poly) -> Result<Poly, Stop> {
+        let not = self.pool.not(cond)?;
+        let (mut if_so, mut if_not) = (facts.to_vec(), facts.to_vec());
+        if_so.push(cond);
+        if_not.push(not);
+        let (yes, no) = (self.settled(&if_so, yes)?, self.settled(&if_not, no)?);
+        if yes == no || self.pool.has_address(&yes) || self.pool.has_address(&no) {
+            return Ok(self.pool.ite(cond, yes, no));
+        }
+        let same = self.pool.equal(&yes, &no)?;
+        if self.prover.follows(&mut self.pool, &if_not, same)? {
+            return Ok(yes);
+        }
+        if self.prover.follows(&mut self.pool, &if_so, same)? {
+            return Ok(no);
+        }
+        Ok(self.pool.ite(cond, yes, no))
+    }
+
+    /// A value in which the facts decide conditions.
+    pub(crate) fn settled(&mut self, facts: &[CondId], value: &Poly) -> Result<Poly, Stop> {
+        let mut map = FxHashMap::default();
+        for atom in value.atoms() {
+            let (cond, yes, no) = match self.pool.kind(atom).clone() {
+                AtomKind::Ite(cond, yes, no) => (cond, yes, no),
+                AtomKind::Mod(inner, divisor) => {
+                    let begins = self.pool.at_most(&Poly::constant(0), &inner)?;
+                    let ends = self.pool.less(&inner, &Poly::constant(divisor))?;
+                    let within = self.pool.and(vec![begins, ends]);
+                    if self.prover.follows(&mut self.pool, facts, within)? {
+                        map.insert(atom, inner);
+                    }
+                    continue;
+                }
+                _ => continue,
+            };
+            let settled = if self.prover.follows(&mut self.pool, facts, cond)? {
+                self.settled(facts, &yes)?
+            } else if self.prover.excluded(&mut self.pool, facts, cond)? {
+                self.settled(facts, &no)?
+            } else {
+                self.branches(facts, cond, &yes, &no)?
+            };
+            map.insert(atom, settled);
+        }
+        if map.is_empty() { Ok(value.clone()) } else { Replacement::new(map).poly(&mut self.pool, value) }
+    }
+
+    /// Clears a part of an object.
+    fn clear(
+        &mut self,
+        state: &mut State,
+        addr: cfa::ids::ExprId,
+        size: cfa::ids::ExprId,
+        region: cfa::ids::RegionId,
+    ) -> Result<(), Stop> {
+        let Some(bits) = self.program.region(region).width else {
+            return gave_up("memory is accessed with different widths");
+        };
+        let bytes = i128::from(bits / 8);
+        let size = self.value(state, size, false)?;
+        let count = match size.as_constant() {
+            Some(size) if size % bytes == 0 && (0..MANY).contains(&size) => size / bytes,
+            _ => return gave_up("the size of a cleared part is not known"),
+        };
+        if count == 0 {
+            return Ok(());
+        }
+        // Inside of an object are all its cells if the first and the last one are.
+        let (cells, index) = self.locate(state, addr, bits, region)?;
+        if state.objects.contains_key(&cells.0) {
+            return gave_up("new objects that are cleared are not summarised");
+        }
+        let object = &self.program.objects[cells.0 as usize];
+        let fits = index.as_constant().is_some_and(|index| (index + count) * bytes <= i128::from(object.size));
+        if !fits {
+            return gave_up("an access may be out of bounds");
+        }
+        let array = self.contents(state, cells);
+        let write = Write { start: index, stride: 1, value: Poly::constant(0), guard: Pool::truth(true), rows: 1 };
+        let hole = self.pool.hole();
+        let array = self.pool.layer(array, &Poly::constant(count), &write, hole)?;
+        state.memory.insert(cells, array);
+        Ok(())
+    }
+}
+
+/// Decides with the facts of a state; keeps a failure for later.
+fn decide(
+    prover: &mut Prover,
+    pool: &mut Pool,
+    facts: &[CondId],
+    cond: CondId,
+    failed: &mut Option<Stop>,
+) -> Option<bool> {
+    let mut try_both = || {
+        if prover.follows(pool, facts, cond)? {
+            return Ok(Some(true));
+        }
+        Ok(prover.excluded(pool, facts, cond)?.then_some(false))
+    };
+    try_both().unwrap_or_else(|stop| {
+        *failed = Some(stop);
+        None
+    })
+}

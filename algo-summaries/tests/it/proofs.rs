@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Each program comes with a change that makes it wrong.
+
+use crate::proved;
+
+const HEAD: &str = "extern int __VERIFIER_nondet_int(void); extern short __VERIFIER_nondet_short(void);
+    extern void abort(void); extern void *malloc(unsigned);
+    void reach_error(void) { abort(); } void check(int c) { if (!c) { reach_error(); } }
+    int a[1000]; int b[1000]; long long l[1000];\n";
+
+/// Shows that the program is proved, and that it is not with `from` replaced by `to`.
+fn right_and_wrong(body: &str, from: &str, to: &str) {
+    let text = format!("{HEAD} int main(void) {{ {body} return 0; }}");
+    assert!(proved(&text), "not proved:\n{body}");
+    assert!(text.contains(from), "there is no '{from}'");
+    let wrong = text.replacen(from, to, 1);
+    assert!(!proved(&wrong), "proved, although '{to}' replaces '{from}':\n{body}");
+}
+
+#[test]
+fn variables_get_polynomials() {
+    let body = "int n = __VERIFIER_nondet_int(); if (n < 0 || n > 1000) return 0; int s = 0;
+        for (int i = 0; i < n; i++) s += i; check(2 * s == n * (n - 1));";
+    right_and_wrong(body, "n - 1", "n + 1");
+    right_and_wrong(body, "i < n", "i <= n");
+}
+
+#[test]
+fn arithmetic_that_wraps_around_stays_exact() {
+    let body = "unsigned n = __VERIFIER_nondet_int(); unsigned s = 0;
+        for (unsigned i = 0; i < n; i++) s += 3; check(s == 3 * n);";
+    right_and_wrong(body, "s == 3 * n", "s / 3 == n");
+}
+
+#[test]
+fn results_that_leave_their_type_are_not_taken_for_what_they_are_in_mathematics() {
+    let body = |bound: &str| {
+        format!(
+            "{HEAD} int main(void) {{ int n = __VERIFIER_nondet_int(); if (n < 0 || n > {bound}) return 0; int s = 0;
+            for (int i = 0; i < n; i++) s += 5; check(s >= 0); return 0; }}"
+        )
+    };
+    assert!(proved(&body("400000000")));
+    assert!(!proved(&body("500000000")), "5 * 450,000,000 is no int");
+}
+
+#[test]
+fn loops_write_functions_of_the_position() {
+    let body = "for (int i = 0; i < 1000; i++) a[i] = 2 * i; for (int i = 0; i < 1000; i++) b[i] = a[999 - i] + 1;
+        for (int i = 0; i < 1000; i++) check(b[i] == 1999 - 2 * i);";
+    right_and_wrong(body, "1999 - 2 * i", "1999 - i");
+    right_and_wrong(body, "a[i] = 2 * i; for (int i = 0; i < 1000", "a[i] = 2 * i; for (int i = 0; i < 999");
+}
+
+#[test]
+fn a_loop_may_write_less_than_another_one_reads() {
+    let body =
+        "for (int i = 0; i < 1000; i += 3) a[i] = 7; for (int i = 0; i < 999; i++) if (i % 3 == 0) check(a[i] == 7);";
+    right_and_wrong(body, "i % 3 == 0", "i % 2 == 0");
+}
+
+#[test]
+fn of_two_writes_to_one_position_the_later_one_counts() {
+    let body = "for (int i = 1; i < 1000; i++) { a[i - 1] = 1; a[i] = 2; }
+        for (int i = 0; i < 999; i++) check(a[i] == 1); check(a[999] == 2);";
+    right_and_wrong(body, "a[999] == 2", "a[999] == 1");
+    let down = "for (int i = 999; i > 0; i--) { a[i - 1] = 1; a[i] = 2; }
+        for (int i = 1; i < 1000; i++) check(a[i] == 2); check(a[0] == 1);";
+    right_and_wrong(down, "a[0] == 1", "a[0] == 2");
+}
+
+#[test]
+fn elements_add_up() {
+    let body = "int n = __VERIFIER_nondet_int(); if (n < 1 || n > 1000) return 0; long long s = 0;
+        for (int i = 0; i < n; i++) l[i] = 3; for (int i = 0; i < n; i++) s += l[i]; check(s == 3 * n);";
+    right_and_wrong(body, "l[i] = 3", "l[i] = i");
+    let unknown = "short n = __VERIFIER_nondet_short(); if (n < 1 || n > 1000) return 0; long long s = 0;
+        for (int i = 0; i < n; i++) a[i] = __VERIFIER_nondet_int();
+        for (int i = 0; i < n; i++) s += a[i]; for (int i = 0; i < n; i++) s -= a[i]; check(s == 0);";
+    right_and_wrong(unknown, "i < n; i++) s -=", "i < n - 1; i++) s -=");
+}
+
+#[test]
+fn each_element_may_depend_on_the_one_before() {
+    let body = "int n = __VERIFIER_nondet_int(); if (n < 1 || n > 1000) return 0; l[0] = 1;
+        for (int i = 1; i < n; i++) l[i] = l[i - 1] + 2 * i + 1;
+        for (int i = 0; i < n; i++) check(l[i] == (i + 1) * (i + 1));";
+    right_and_wrong(body, "l[i] == (i + 1)", "l[i] == i");
+}
+
+#[test]
+fn something_that_happened_in_some_iteration_is_remembered() {
+    let body = "int same = 1; for (int i = 0; i < 1000; i++) { a[i] = __VERIFIER_nondet_int(); b[i] = __VERIFIER_nondet_int(); }
+        for (int i = 0; i < 1000; i++) if (a[i] != b[i]) same = 0;
+        if (same) { int k = __VERIFIER_nondet_int(); if (0 <= k && k < 1000) check(a[k] == b[k]); }";
+    right_and_wrong(body, "if (same)", "if (!same)");
+    right_and_wrong(body, "same = 0", "same = 1 - same");
+}
+
+#[test]
+fn a_search_says_what_it_did_not_find() {
+    let body = "int e = __VERIFIER_nondet_int(); int i = 0;
+        for (int j = 0; j < 1000; j++) a[j] = __VERIFIER_nondet_int(); while (i < 1000 && a[i] != e) i++;
+        for (int k = 0; k < i; k++) check(a[k] != e);";
+    right_and_wrong(body, "k < i", "k < i + 1 && k < 1000");
+}
+
+#[test]
+fn tables_are_numbered_through() {
+    let body = "int t[30][40]; int c = __VERIFIER_nondet_int(); for (int i = 0; i < 30; i++) for (int j = 0; j < 40; j++) t[i][j] = c - j;
+        for (int i = 0; i < 30; i++) for (int j = 0; j < 40; j++) check(t[i][j] == c - j);";
+    right_and_wrong(body, "c - j);", "c - i);");
+    right_and_wrong(body, "j < 40; j++) t", "j < 39; j++) t");
+}
+
+#[test]
+fn new_objects_have_contents_of_their_own() {
+    let body = "int n = __VERIFIER_nondet_int(); if (n < 1 || n > 1000000) return 0;
+        int *p = malloc(n * sizeof(int)); int *q = malloc(n * sizeof(int));
+        for (int i = 0; i < n; i++) p[i] = i; for (int i = 0; i < n; i++) q[i] = p[i] + 1;
+        for (int i = 0; i < n; i++) check(p[i] == i);";
+    right_and_wrong(body, "q[i] =", "p[i] =");
+}
+
+#[test]
+fn accesses_out_of_bounds_stop_the_analysis() {
+    let body = "for (int i = 0; i < 1000; i++) a[i] = 1; for (int i = 0; i < 1000; i++) check(a[i] == 1);";
+    right_and_wrong(body, "i < 1000; i++) check", "i < 1001; i++) check");
+}
+
+#[test]
+fn errors_within_loops_are_seen() {
+    let body = "for (int i = 0; i < 1000; i++) { a[i] = i; if (i == 1000) reach_error(); }";
+    right_and_wrong(body, "i == 1000", "i == 999");
+    let first = "int x = __VERIFIER_nondet_int(); for (int i = 0; i < 10; i++) { if (x == 5 && i < 0) reach_error(); }";
+    right_and_wrong(first, "i < 0", "i < 1");
+}
+
+#[test]
+fn loops_around_calls_change_what_the_called_functions_change() {
+    let text = |value: &str| {
+        format!(
+            "{HEAD} int g; void f(int *p, int n) {{ for (int i = 0; i < n; i++) {{ p[i] = i; g++; }} }}
+            int main(void) {{ f(a, 1000); f(b, 7); for (int i = 0; i < 3; i++) f(b, 7);
+            check(g == 1028); check(a[7] == {value}); return 0; }}"
+        )
+    };
+    assert!(proved(&text("7")));
+    assert!(!proved(&text("8")));
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Random programs with loops over arrays: an error that an execution reaches must not be proved unreachable.
+
+use std::fmt::Write as _;
+
+use crate::proved;
+
+/// The number of elements of each array.
+const LENGTH: usize = 16;
+
+/// Small pseudo-random numbers (Marsaglia, *Xorshift RNGs*).
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 33) as usize % sides
+    }
+}
+
+enum Value {
+    Constant(i32),
+    Variable(usize),
+    Counter(usize),
+    Element(usize, usize, i32),
+    Binary(char, Box<Value>, Box<Value>),
+}
+
+enum Statement {
+    Assign(usize, Value),
+    Store(usize, usize, i32, Value),
+    If(Value, &'static str, Value, Vec<Statement>, Vec<Statement>),
+    Loop { counter: usize, from: i32, to: Option<i32>, step: i32, body: Vec<Statement> },
+}
+
+const VARIABLES: [&str; 4] = ["n", "x", "s", "t"];
+const ARRAYS: [&str; 2] = ["a", "b"];
+
+/// What a program does with wrap-around; none if it leaves an array.
+#[derive(Clone, Default)]
+struct Memory {
+    variables: [i32; 4],
+    counters: Vec<i32>,
+    arrays: [[i32; LENGTH]; 2],
+}
+
+impl Memory {
+    fn value(&self, value: &Value) -> Option<i32> {
+        Some(match value {
+            Value::Constant(value) => *value,
+            Value::Variable(at) => self.variables[*at],
+            Value::Counter(at) => self.counters[*at],
+            Value::Element(array, counter, offset) => {
+                *self.arrays[*array].get(usize::try_from(self.counters[*counter] + offset).ok()?)?
+            }
+            Value::Binary(op, a, b) => {
+                let (a, b) = (self.value(a)?, self.value(b)?);
+                match op {
+                    '+' => a.wrapping_add(b),
+                    '-' => a.wrapping_sub(b),
+                    '*' => a.wrapping_mul(b),
+                    _ => a.wrapping_rem(3),
+                }
+            }
+        })
+    }
+
+    fn run(&mut self, statements: &[Statement]) -> Option<()> {
+        for statement in statements {
+            match statement {
+                Statement::Assign(at, value) => self.variables[*at] = self.value(value)?,
+                Statement::Store(array, counter, offset, value) => {
+                    let value = self.value(value)?;
+                    let at = usize::try_from(self.counters[*counter] + offset).ok()?;
+                    *self.arrays[*array].get_mut(at)? = value;
+                }
+                Statement::If(a, op, b, yes, no) => {
+                    let (a, b) = (self.value(a)?, self.value(b)?);
+                    let holds = match *op {
+                        "<" => a < b,
+                        "==" => a == b,
+                        _ => a != b,
+                    };
+                    self.run(if holds { yes } else { no })?;
+                }
+                Statement::Loop { counter, from, to, step, body } => {
+                    self.counters.resize(self.counters.len().max(counter + 1), 0);
+                    self.counters[*counter] = *from;
+                    while self.counters[*counter] < to.unwrap_or(self.variables[0]) {
+                        self.run(body)?;
+                        self.counters[*counter] += step;
+                    }
+                }
+            }
+        }
+        Some(())
+    }
+}
+
+struct Author {
+    dice: Dice,
+    counters: usize,
+    open: Vec<usize>,
+}
+
+impl Author {
+    fn value(&mut self, depth: usize) -> Value {
+        match self.dice.roll(if depth > 2 { 5 } else { 8 }) {
+            0 => Value::Constant([0, 1, 2, -1, 5, 100][self.dice.roll(6)]),
+            1 => Value::Variable(self.dice.roll(4)),
+            2 | 3 => Value::Counter(self.open[self.dice.roll(self.open.len())]),
+            4 | 5 => {
+                let counter = self.open[self.dice.roll(self.open.len())];
+                Value::Element(self.dice.roll(2), counter, [0, 0, 0, 1, -1][self.dice.roll(5)])
+            }
+            _ => {
+                let op = ['+', '+', '-', '*', '%'][self.dice.roll(5)];
+                Value::Binary(op, Box::new(self.value(depth + 1)), Box::new(self.value(depth + 1)))
+            }
+        }
+    }
+
+    fn statements(&mut self, depth: usize) -> Vec<Statement> {
+        (0..=self.dice.roll(2)).map(|_| self.statement(depth)).collect()
+    }
+
+    fn statement(&mut self, depth: usize) -> Statement {
+        match self.dice.roll(if depth > 2 { 6 } else { 9 }) {
+            0..=2 => Statement::Assign(2 + self.dice.roll(2), self.value(1)),
+            3..=5 => {
+                let counter = self.open[self.dice.roll(self.open.len())];
+                let offset = [0, 0, 0, 1, -1][self.dice.roll(5)];
+                Statement::Store(self.dice.roll(2), counter, offset, self.value(1))
+            }
+            6 | 7 => {
+                let op = ["<", "==", "!="][self.dice.roll(3)];
+                let (a, b) = (self.value(2), self.value(2));
+                Statement::If(a, op, b, self.statements(depth + 1), self.statements(depth + 1))
+            }
+            _ => self.repeat(depth),
+        }
+    }
+
+    fn repeat(&mut self, depth: usize) -> Statement {
+        let counter = self.counters;
+        self.counters += 1;
+        self.open.push(counter);
+        let body = self.statements(depth + 1);
+        self.open.pop();
+        let to = if self.dice.roll(2) == 0 { None } else { Some(2 + self.dice.roll(5) as i32) };
+        Statement::Loop { counter, from: self.dice.roll(3) as i32, to, step: [1, 1, 1, 2][self.dice.roll(4)], body }
+    }
+}
+
+fn show_value(value: &Value) -> String {
+    match value {
+        Value::Constant(value) => format!("({value})"),
+        Value::Variable(at) => VARIABLES[*at].to_string(),
+        Value::Counter(at) => format!("i{at}"),
+        Value::Element(array, counter, offset) => format!("{}[i{counter} + ({offset})]", ARRAYS[*array]),
+        Value::Binary('%', a, _) => format!("({} % 3)", show_value(a)),
+        Value::Binary(op, a, b) => format!("({} {op} {})", show_value(a), show_value(b)),
+    }
+}
+
+fn show(statements: &[Statement], text: &mut String) {
+    for statement in statements {
+        match statement {
+            Statement::Assign(at, value) => writeln!(text, "{} = {};", VARIABLES[*at], show_value(value)).unwrap(),
+            Statement::Store(array, counter, offset, value) => {
+                writeln!(text, "{}[i{counter} + ({offset})] = {};", ARRAYS[*array], show_value(value)).unwrap();
+            }
+            Statement::If(a, op, b, yes, no) => {
+                writeln!(text, "if ({} {op} {}) {{", show_value(a), show_value(b)).unwrap();
+                show(yes, text);
+                writeln!(text, "}} else {{").unwrap();
+                show(no, text);
+                writeln!(text, "}}").unwrap();
+            }
+            Statement::Loop { counter, from, to, step, body } => {
+                let to = to.map_or("n".to_string(), |to| to.to_string());
+                writeln!(text, "for (int i{counter} = {from}; i{counter} < {to}; i{counter} += {step}) {{").unwrap();
+                show(body, text);
+                writeln!(text, "}}").unwrap();
+            }
+        }
+    }
+}
+
+/// A program that runs the statements with any `n` from 1 to 6 and any `x`, and calls `reach_error` in the given case.
+fn program(statements: &[Statement], case: &str) -> String {
+    let mut text = format!(
+        "extern int __VERIFIER_nondet_int(void); extern void abort(void); void reach_error(void) {{ abort(); }}
+        int a[{LENGTH}]; int b[{LENGTH}];
+        int main(void) {{ int n = __VERIFIER_nondet_int(); int x = __VERIFIER_nondet_int(); int s = 0; int t = 1;
+        if (n < 1 || n > 6) return 0;\n"
+    );
+    show(statements, &mut text);
+    writeln!(text, "if ({case}) reach_error(); return 0; }}").unwrap();
+    text
+}
+
+#[test]
+fn what_an_execution_does_is_not_excluded() {
+    let (mut checked, mut strong) = (0, 0);
+    for seed in 1..400u64 {
+        if checked >= 60 {
+            break;
+        }
+        let mut author = Author { dice: Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)), counters: 0, open: Vec::new() };
+        let statements: Vec<Statement> = (0..=author.dice.roll(3)).map(|_| author.repeat(0)).collect();
+        let (n, x) = (1 + author.dice.roll(6) as i32, [0, 3, -7, 1000][author.dice.roll(4)]);
+        let mut memory = Memory { variables: [n, x, 0, 1], ..Memory::default() };
+        // A program that leaves its arrays has no meaning.
+        if memory.run(&statements).is_none() {
+            continue;
+        }
+        let at = author.dice.roll(8);
+        let (what, value) = match author.dice.roll(3) {
+            0 => ("s".to_string(), memory.variables[2]),
+            1 => (format!("a[{at}]"), memory.arrays[0][at]),
+            _ => (format!("b[{at}]"), memory.arrays[1][at]),
+        };
+        // Written such that no literal is out of range.
+        let (high, low) = (value / 2, value - value / 2);
+        let wrong = program(&statements, &format!("{what} == ({high}) + ({low})"));
+        assert!(!proved(&wrong), "proved, but n = {n} and x = {x} reach the error:\n{wrong}");
+        let case = format!("n == {n} && x == {x} && {what} != ({high}) + ({low})");
+        strong += usize::from(proved(&program(&statements, &case)));
+        checked += 1;
+    }
+    assert_eq!(checked, 60, "most programs stay inside of their arrays");
+    assert!(strong >= 20, "what certainly happens is proved for {strong} programs only");
+}
