@@ -31,7 +31,7 @@ const PROGRAMS: &[&str] = &[
      int twice(int v) { if (v == 2) return v + v; return v * 2; }
      int main(void) {
        int a = __VERIFIER_nondet_int() & 3; int b = twice(a);
-       g = count(b) + count(1); if (a == 2 && b != 4) reach_error();
+       g = count(b); g += count(1); if (a == 2 && b != 4) reach_error();
        while (g < 12) { g += twice(g) + 1; if (__VERIFIER_nondet_bool()) break; }
        return g; }",
     // Arrays, structs, unions, pointers, allocated memory.
