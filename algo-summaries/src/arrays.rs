@@ -12,11 +12,14 @@ use crate::poly::{Atom, Poly};
 use crate::pool::{ArrayId, ArrayKind, AtomKind, CondId, Pool, Writes};
 
 /// Says whether a condition is known to hold, or known not to hold.
-pub(crate) type Decide<'d> = &'d mut dyn FnMut(&mut Pool, CondId) -> Option<bool>;
+pub(crate) type Decide<'d> = &'d mut dyn FnMut(&mut Pool, CondId) -> Result<Option<bool>, Stop>;
 
 /// Decides what is constant, and asks for the rest.
-fn known(pool: &mut Pool, cond: CondId, decide: Decide) -> Option<bool> {
-    Pool::as_truth(cond).or_else(|| decide(pool, cond))
+fn known(pool: &mut Pool, cond: CondId, decide: Decide) -> Result<Option<bool>, Stop> {
+    match Pool::as_truth(cond) {
+        Some(truth) => Ok(Some(truth)),
+        None => decide(pool, cond),
+    }
 }
 
 impl Pool {
@@ -27,7 +30,7 @@ impl Pool {
             ArrayKind::Zero => Ok(Poly::constant(0)),
             ArrayKind::Store(base, at, value) => {
                 let same = self.equal(index, &at)?;
-                match known(self, same, decide) {
+                match known(self, same, decide)? {
                     Some(true) => Ok(value),
                     Some(false) => self.read(base, index, decide),
                     None => {
@@ -42,7 +45,7 @@ impl Pool {
                 let ended = self.less(&iteration, &upper)?;
                 let mut parts = Vec::new();
                 for part in [hits, begun, ended] {
-                    match known(self, part, decide) {
+                    match known(self, part, decide)? {
                         Some(true) => {}
                         Some(false) => return self.read(base, index, decide),
                         None => parts.push(part),
@@ -50,7 +53,7 @@ impl Pool {
                 }
                 let bound = self.atom(AtomKind::Bound(writes.depth));
                 let guard = self.replace_in_cond(writes.guard, bound, &iteration)?;
-                match known(self, guard, decide) {
+                match known(self, guard, decide)? {
                     Some(true) => {}
                     Some(false) => return self.read(base, index, decide),
                     None => parts.push(guard),
@@ -94,7 +97,7 @@ impl Pool {
             return Ok(base);
         }
         let same = self.equal(index, &at)?;
-        match known(self, same, decide) {
+        match known(self, same, decide)? {
             Some(true) => Ok(base),
             Some(false) => {
                 let below = self.without(base, index, decide)?;
@@ -135,14 +138,14 @@ pub(crate) struct Write {
 
 /// Closed forms of sums of powers, as polynomials (Faulhaber; the recurrence of Pascal).
 #[derive(Default)]
-pub(crate) struct Powers {
+struct Powers {
     known: BTreeMap<(u32, Poly), Poly>,
 }
 
 impl Powers {
     /// The sum of `s^exponent` for `s` from 0 to before `upper`, by
     /// `upper^(k+1) = sum over j <= k of binomial(k+1, j) * S_j(upper)`.
-    pub(crate) fn sum(&mut self, exponent: u32, upper: &Poly) -> Result<Poly, Stop> {
+    fn sum(&mut self, exponent: u32, upper: &Poly) -> Result<Poly, Stop> {
         if let Some(sum) = self.known.get(&(exponent, upper.clone())) {
             return Ok(sum.clone());
         }
@@ -219,8 +222,8 @@ mod tests {
     use crate::range::Range;
     use cfa::IntTy;
 
-    fn never(_: &mut Pool, _: CondId) -> Option<bool> {
-        None
+    fn never(_: &mut Pool, _: CondId) -> Result<Option<bool>, Stop> {
+        Ok(None)
     }
 
     #[test]

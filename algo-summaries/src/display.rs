@@ -44,7 +44,7 @@ impl Pool {
             }
             AtomKind::Wrap(value, ty) => format!("{}({})", ty.c_name(), self.show(value)),
             AtomKind::Mod(value, divisor) => format!("({} mod {divisor})", self.show(value)),
-            AtomKind::Opaque(op, arguments, _) => format!("{op:?}({})", self.show_all(arguments)),
+            AtomKind::Opaque(op, left, right, _) => format!("{op:?}({}, {})", self.show(left), self.show(right)),
         }
     }
 

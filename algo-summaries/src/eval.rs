@@ -11,7 +11,7 @@ use cfa::{IntTy, Program};
 use cpa_core::Stop;
 
 use crate::poly::{Atom, Poly};
-use crate::pool::{ArrayId, ArrayKind, AtomKind, CondId, Opaque, Pool};
+use crate::pool::{ArrayId, ArrayKind, AtomKind, CondId, Pool};
 use crate::range::Range;
 use crate::state::{Cells, Named, ObjectId, State};
 use crate::walk::Walker;
@@ -51,7 +51,7 @@ impl Walker<'_> {
     }
 
     /// A result as a value of its type.
-    fn fit(&mut self, state: &State, value: Poly, ty: IntTy) -> Result<Poly, Stop> {
+    pub(crate) fn fit(&mut self, state: &State, value: Poly, ty: IntTy) -> Result<Poly, Stop> {
         if self.base(&value)?.is_some() {
             return if ty == self.program.machine.size_type() {
                 Ok(value)
@@ -185,8 +185,7 @@ impl Walker<'_> {
     }
 
     fn opaque(&mut self, op: BinOp, a: &Poly, b: &Poly, ty: IntTy) -> Poly {
-        let kind = AtomKind::Opaque(Opaque::Binary(op as u8), vec![a.clone(), b.clone()], ty);
-        Poly::atom(self.pool.atom(kind))
+        Poly::atom(self.pool.atom(AtomKind::Opaque(op, a.clone(), b.clone(), ty)))
     }
 
     /// The quotient by a positive number, rounded towards zero.
@@ -249,6 +248,13 @@ impl Walker<'_> {
         }
     }
 
+    /// The objects with fixed addresses of which a part may lie in the region.
+    pub(crate) fn fixed_objects(&self, region: RegionId) -> impl Iterator<Item = ObjectId> + use<'_> {
+        let objects = &self.program.objects;
+        let of = |addr: &u64| objects.binary_search_by_key(addr, |object| object.addr).ok();
+        self.program.region(region).objects.iter().filter_map(of).map(|at| at as ObjectId)
+    }
+
     /// What is in the part of an object.
     pub(crate) fn contents(&mut self, state: &State, cells: Cells) -> ArrayId {
         if let Some(array) = state.memory.get(&cells) {
@@ -308,7 +314,7 @@ impl Walker<'_> {
         distance: &Poly,
         bytes: i128,
     ) -> Result<bool, Stop> {
-        let Some((size, _)) = state.objects.get(&object).cloned() else { return Ok(false) };
+        let Some(size) = state.objects.get(&object).cloned() else { return Ok(false) };
         let begins = self.pool.at_most(&Poly::constant(0), distance)?;
         if !self.holds(state, begins)? {
             return Ok(false);
@@ -333,24 +339,20 @@ impl Walker<'_> {
         bytes: i128,
     ) -> Result<Option<(ObjectId, Poly)>, Stop> {
         let program = self.program;
-        let mut candidates: Vec<usize> = program
-            .region(region)
-            .objects
-            .iter()
-            .filter_map(|addr| program.objects.iter().position(|object| object.addr == *addr))
-            .collect();
+        let mut candidates: Vec<ObjectId> = self.fixed_objects(region).collect();
         let constant = address.constant_part();
-        candidates.sort_by_key(|at| (i128::from(program.objects[*at].addr) - constant).abs());
-        for at in candidates.into_iter().take(3) {
-            let object = &program.objects[at];
+        let start = |id: ObjectId| i128::from(program.objects[id as usize].addr);
+        candidates.sort_by_key(|id| (start(*id) - constant).abs());
+        for id in candidates.into_iter().take(3) {
+            let object = &program.objects[id as usize];
             let distance = address.plus_constant(-i128::from(object.addr))?;
             if self.guess {
-                return Ok(Some((at as ObjectId, distance)));
+                return Ok(Some((id, distance)));
             }
             let begins = self.pool.at_most(&Poly::constant(0), &distance)?;
             let ends = self.pool.at_most(&distance, &Poly::constant(i128::from(object.size) - bytes))?;
             if self.holds(state, begins)? && self.holds(state, ends)? {
-                return Ok(Some((at as ObjectId, distance)));
+                return Ok(Some((id, distance)));
             }
         }
         Ok(None)

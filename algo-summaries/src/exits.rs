@@ -124,7 +124,7 @@ impl Walker<'_> {
         let mut parameters = self.parameters();
         parameters.push(Poly::constant(0));
         let mut map = FxHashMap::default();
-        for var in &subject.vars {
+        for var in subject.vars {
             let Some(old) = before.vars.get(var) else { continue };
             let name = self.names.name(Named::VariableAt(head, *var), before);
             let ty = self.program.var(*var).ty;

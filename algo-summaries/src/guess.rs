@@ -97,7 +97,7 @@ impl Walker<'_> {
         let facts = back[0].facts.iter().copied().filter(common).collect();
         let ends = Ends { states: back, conds, facts };
         let mut more = false;
-        for var in &subject.vars {
+        for var in subject.vars {
             if solution.vars.contains_key(var) || failed.vars.contains(var) {
                 continue;
             }
@@ -392,7 +392,7 @@ impl Walker<'_> {
                 }
             }
             if untouched {
-                let value = self.pool.read(old, &index, &mut |_, _| None)?;
+                let value = self.pool.read(old, &index, &mut |_, _| Ok(None))?;
                 let value = self.settled(&ends.facts, &value)?;
                 map.insert(element, value);
             }

@@ -77,15 +77,15 @@ impl Summaries {
     }
 
     fn attempts(&mut self, cx: &mut Cx) -> Verdict {
-        let mut why = Stop::GaveUp("there is no loop".to_string());
-        for peel in [false, true] {
-            match self.attempt(cx, Manner { peel }) {
-                Ok(()) => return self.verdict.insert(Verdict::True).clone(),
-                Err(stop @ Stop::GaveUp(_)) => why = stop,
-                Err(stop) => return Verdict::Unknown(Reason::Stopped(stop)),
-            }
+        let mut result = self.attempt(cx, Manner { peel: false });
+        if matches!(result, Err(Stop::GaveUp(_))) {
+            result = self.attempt(cx, Manner { peel: true });
         }
-        self.verdict.insert(Verdict::Unknown(Reason::Stopped(why))).clone()
+        match result {
+            Ok(()) => self.verdict.insert(Verdict::True).clone(),
+            Err(stop @ Stop::GaveUp(_)) => self.verdict.insert(Verdict::Unknown(Reason::Stopped(stop))).clone(),
+            Err(stop) => Verdict::Unknown(Reason::Stopped(stop)),
+        }
     }
 
     /// Shows that no target can be reached, or says why not.

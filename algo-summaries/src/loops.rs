@@ -10,6 +10,7 @@
 //! Rybalchenko, *Aligators for Arrays* (2010).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use cfa::ids::{FuncId, LoopId, NodeId, RegionId, VarId};
 use cfa::ir::Op;
@@ -21,7 +22,7 @@ use crate::arrays::Write;
 use crate::eval::gave_up;
 use crate::guess::{Round, Unsolved, in_order};
 use crate::poly::{Atom, Poly};
-use crate::pool::{ArrayId, ArrayKind, CondId, Pool};
+use crate::pool::{ArrayId, ArrayKind, AtomKind, CondId, Pool};
 use crate::state::{Cells, Named, State};
 use crate::walk::{Scope, Walked, Walker};
 
@@ -74,25 +75,20 @@ fn changes(program: &Program, body: &FxHashSet<NodeId>) -> Changes {
     let mut called: BTreeSet<FuncId> = BTreeSet::new();
     while let Some(node) = nodes.pop() {
         for edge in &program.node(node).leaving {
-            match &program.edge(*edge).op {
-                Op::Assign { var, .. } | Op::Havoc { var, .. } | Op::Load { var, .. } => {
-                    changes.vars.insert(*var);
-                }
-                Op::Alloc { var, region, .. } => {
-                    changes.vars.insert(*var);
+            let op = &program.edge(*edge).op;
+            changes.vars.extend(op.written());
+            match op {
+                Op::Alloc { region, .. } | Op::Store { region, .. } | Op::Zero { region, .. } => {
                     changes.regions.insert(*region);
                 }
-                Op::Store { region, .. } | Op::Zero { region, .. } => {
-                    changes.regions.insert(*region);
-                }
-                Op::Call { callee, result, .. } => {
-                    changes.vars.extend(result.iter().copied());
+                Op::Call { callee, .. } => {
                     changes.vars.extend(program.func(*callee).params.iter().copied());
                     if called.insert(*callee) {
                         let ids = program.node_ids();
                         nodes.extend(ids.filter(|node| program.node(*node).func == *callee));
                     }
                 }
+                Op::Assign { .. } | Op::Havoc { .. } | Op::Load { .. } => {}
                 Op::Skip | Op::Assume { .. } | Op::Free { .. } | Op::Unsupported { .. } => {}
             }
         }
@@ -104,7 +100,7 @@ fn changes(program: &Program, body: &FxHashSet<NodeId>) -> Changes {
 pub(crate) struct Subject<'s> {
     pub(crate) scope: &'s Scope,
     pub(crate) before: &'s State,
-    pub(crate) vars: Vec<VarId>,
+    pub(crate) vars: &'s BTreeSet<VarId>,
     pub(crate) cells: Vec<Cells>,
     /// The number of iterations before the present one.
     pub(crate) time: Atom,
@@ -118,7 +114,7 @@ impl Walker<'_> {
         if !found.reducible {
             return gave_up("a loop has several entries");
         }
-        let scope = Scope { head: found.head, body: found.body.iter().copied().collect(), depth: state.frames.len() };
+        let scope = Scope { head: found.head, body: found.body.iter().copied().collect(), depth: state.calls.len() };
         if !self.manner.peel {
             return self.iterate(&state, &scope);
         }
@@ -139,18 +135,22 @@ impl Walker<'_> {
     }
 
     fn iterate(&mut self, before: &State, scope: &Scope) -> Result<Exits, Stop> {
-        let changes = changes(self.program, &scope.body);
+        let changes = match self.changes.get(&scope.head) {
+            Some(changes) => Rc::clone(changes),
+            None => {
+                let changes = Rc::new(changes(self.program, &scope.body));
+                self.changes.insert(scope.head, Rc::clone(&changes));
+                changes
+            }
+        };
         let mut cells = Vec::new();
         for region in &changes.regions {
-            let fixed = self.program.region(*region).objects.iter();
-            let position = |addr: &u64| self.program.objects.iter().position(|object| object.addr == *addr);
-            cells.extend(fixed.filter_map(position).map(|at| (at as u32, *region)));
-            cells.extend(before.objects.keys().map(|object| (*object, *region)));
+            let objects = self.fixed_objects(*region).chain(before.objects.keys().copied());
+            cells.extend(objects.map(|object| (object, *region)));
         }
         let name = self.names.name(Named::Iteration(scope.head), before);
-        let time = self.pool.atom(crate::pool::AtomKind::Iteration(name));
-        let vars = changes.vars.into_iter().collect();
-        let subject = Subject { scope, before, vars, cells, time };
+        let time = self.pool.atom(AtomKind::Iteration(name));
+        let subject = Subject { scope, before, vars: &changes.vars, cells, time };
         self.iterations.push(time);
         let result = self.solve(&subject);
         self.iterations.pop();
@@ -212,7 +212,7 @@ impl Walker<'_> {
         let (head, before) = (subject.scope.head, subject.before);
         let mut state = before.clone();
         let mut unsolved = Unsolved::default();
-        for var in &subject.vars {
+        for var in subject.vars {
             let value = match solution.vars.get(var) {
                 Some(value) => value.clone(),
                 None => {

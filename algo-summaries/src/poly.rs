@@ -20,6 +20,8 @@ pub(crate) type Monomial = Vec<(Atom, u32)>;
 const SUMMANDS: usize = 120;
 /// The greatest degree.
 const DEGREE: u32 = 12;
+/// The greatest magnitude of a coefficient, so that negation and the bounds of intervals cannot overflow.
+const COEFFICIENT: u128 = 1 << 120;
 
 /// A polynomial. Divisor and coefficients have no common factor, no coefficient is zero.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -86,7 +88,10 @@ impl Poly {
         let mut poly = Poly { divisor, summands };
         poly.normalise();
         let degree = |monomial: &Monomial| monomial.iter().map(|(_, power)| power).sum::<u32>();
-        let fits = poly.summands.len() <= SUMMANDS && poly.summands.keys().all(|monomial| degree(monomial) <= DEGREE);
+        let small = |(monomial, coefficient): (&Monomial, &i128)| {
+            degree(monomial) <= DEGREE && coefficient.unsigned_abs() <= COEFFICIENT
+        };
+        let fits = poly.summands.len() <= SUMMANDS && poly.summands.iter().all(small);
         too_large(fits.then_some(poly))
     }
 
@@ -171,6 +176,11 @@ impl Poly {
     /// The power.
     pub(crate) fn power(&self, exponent: u32) -> Result<Poly, Stop> {
         (0..exponent).try_fold(Poly::constant(1), |power, _| power.times(self))
+    }
+
+    /// The product with the divisor: it has the same sign everywhere.
+    pub(crate) fn numerator(&self) -> Poly {
+        Poly { divisor: 1, summands: self.summands.clone() }
     }
 
     /// The constant summand, if the divisor is 1.

@@ -8,6 +8,7 @@
 //! ([`AtomKind::Hole`]) and closed again.
 
 use cfa::IntTy;
+use cfa::ir::BinOp;
 use cpa_core::Stop;
 use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
@@ -34,13 +35,6 @@ impl CondId {
 /// What stands where something is not known: the same name with the same parameters is the same value.
 pub(crate) type Name = u32;
 
-/// An operator of which only the type of the result is known.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) enum Opaque {
-    /// Product, quotient or bit operator of two values that are not constant.
-    Binary(u8),
-}
-
 /// What an atom stands for.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum AtomKind {
@@ -64,8 +58,8 @@ pub(crate) enum AtomKind {
     Wrap(Poly, IntTy),
     /// The remainder of a division by a positive number, not negative.
     Mod(Poly, i128),
-    /// A function of the arguments with values of the type.
-    Opaque(Opaque, Vec<Poly>, IntTy),
+    /// The result of an operator of which only the type is known.
+    Opaque(BinOp, Poly, Poly, IntTy),
 }
 
 /// What is in an array.
@@ -231,8 +225,8 @@ impl Pool {
                 polys.push(value);
                 Range::new(0, divisor - 1)
             }
-            AtomKind::Opaque(_, arguments, ty) => {
-                polys.extend(arguments);
+            AtomKind::Opaque(_, left, right, ty) => {
+                polys.extend([left, right]);
                 Range::of_type(*ty)
             }
         };
@@ -312,16 +306,9 @@ impl Pool {
         self.atom(AtomKind::Hole(self.holes))
     }
 
-    /// The number for a bound variable of bodies, in which `variable` stands for it.
-    fn number(&self, polys: &[&Poly], conds: &[CondId], variable: Atom) -> u32 {
-        let atoms = polys.iter().flat_map(|poly| poly.atoms()).filter(|atom| *atom != variable);
-        let atoms = atoms.map(|atom| self.infos[atom.0 as usize].depth);
-        1 + atoms.chain(conds.iter().map(|cond| self.cond_depths[cond.0 as usize])).max().unwrap_or(0)
-    }
-
     /// `value` and `guard` as bodies: with a bound variable in place of the atom, and its number.
     pub(crate) fn close(&mut self, value: &Poly, guard: CondId, variable: Atom) -> Result<(u32, Poly, CondId), Stop> {
-        let number = self.number(&[value], &[guard], variable);
+        let number = 1 + self.poly_depth(value).max(self.cond_depths[guard.0 as usize]);
         let bound = Poly::atom(self.atom(AtomKind::Bound(number)));
         Ok((number, self.replace(value, variable, &bound)?, self.replace_in_cond(guard, variable, &bound)?))
     }
@@ -440,9 +427,7 @@ impl Pool {
         if let Some(cond) = self.by_cases(value, &|value| value <= 0) {
             return Ok(cond);
         }
-        let (summands, _) = value.parts();
-        let whole = Poly::from_parts(summands.clone(), 1)?;
-        Ok(self.intern_cond(CondKind::AtMostZero(whole)))
+        Ok(self.intern_cond(CondKind::AtMostZero(value.numerator())))
     }
 
     /// Whether `left` is at most `right`.
@@ -470,9 +455,8 @@ impl Pool {
         if let Some(cond) = self.by_cases(&difference, &|value| value == 0) {
             return Ok(cond);
         }
-        let (summands, _) = difference.parts();
-        let mut whole = Poly::from_parts(summands.clone(), 1)?;
-        if summands.values().next().is_some_and(|first| *first < 0) {
+        let mut whole = difference.numerator();
+        if whole.parts().0.values().next().is_some_and(|first| *first < 0) {
             whole = whole.times_constant(-1)?;
         }
         Ok(self.intern_cond(CondKind::Zero(whole)))
@@ -502,85 +486,53 @@ impl Pool {
 
     /// The conjunction.
     pub(crate) fn and(&mut self, parts: Vec<CondId>) -> CondId {
-        let mut all = Vec::new();
-        for part in parts {
-            match self.cond(part) {
-                CondKind::True => {}
-                CondKind::And(inner) => all.extend(inner.iter().copied()),
-                _ => all.push(part),
-            }
-        }
-        all.sort_unstable();
-        all.dedup();
-        let opposite = |cond: &CondId| matches!(self.cond(*cond), CondKind::Not(inner) if all.contains(inner));
-        if all.contains(&Pool::truth(false)) || all.iter().any(opposite) {
-            return Pool::truth(false);
-        }
-        match all[..] {
-            [] => return Pool::truth(true),
-            [one] => return one,
-            _ => {}
-        }
-        // (a || b) && (a || c) is a || (b && c).
-        let (common, rests) = self.factored(&all, &|kind| match kind {
-            CondKind::Or(parts) => Some(parts.clone()),
-            _ => None,
-        });
-        if common.is_empty() {
-            return self.intern_cond(CondKind::And(all));
-        }
-        let rests = rests.into_iter().map(|rest| self.or(rest)).collect();
-        let rest = self.and(rests);
-        self.or(common.into_iter().chain([rest]).collect())
-    }
-
-    /// What all parts have in common, and what else they have.
-    fn factored(
-        &self,
-        parts: &[CondId],
-        inner: &dyn Fn(&CondKind) -> Option<Vec<CondId>>,
-    ) -> (Vec<CondId>, Vec<Vec<CondId>>) {
-        let parts: Vec<Vec<CondId>> =
-            parts.iter().map(|part| inner(self.cond(*part)).unwrap_or_else(|| vec![*part])).collect();
-        let common: Vec<CondId> =
-            parts[0].iter().copied().filter(|cond| parts.iter().all(|part| part.contains(cond))).collect();
-        let rests = parts.into_iter().map(|part| part.into_iter().filter(|cond| !common.contains(cond)).collect());
-        let rests = rests.collect();
-        (common, rests)
+        self.junction(parts, true)
     }
 
     /// The disjunction.
     pub(crate) fn or(&mut self, parts: Vec<CondId>) -> CondId {
-        let mut all = Vec::new();
-        for part in parts {
-            match self.cond(part) {
-                CondKind::False => {}
-                CondKind::Or(inner) => all.extend(inner.iter().copied()),
-                _ => all.push(part),
-            }
-        }
+        self.junction(parts, false)
+    }
+
+    /// The conjunction or disjunction.
+    fn junction(&mut self, parts: Vec<CondId>, conjunction: bool) -> CondId {
+        let parts: Vec<CondId> = parts.iter().flat_map(|part| self.parts(*part, conjunction)).collect();
+        let (neutral, absorbing) = (Pool::truth(conjunction), Pool::truth(!conjunction));
+        let mut all: Vec<CondId> = parts.into_iter().filter(|part| *part != neutral).collect();
         all.sort_unstable();
         all.dedup();
         let opposite = |cond: &CondId| matches!(self.cond(*cond), CondKind::Not(inner) if all.contains(inner));
-        if all.contains(&Pool::truth(true)) || all.iter().any(opposite) {
-            return Pool::truth(true);
+        if all.contains(&absorbing) || all.iter().any(opposite) {
+            return absorbing;
         }
         match all[..] {
-            [] => return Pool::truth(false),
+            [] => return neutral,
             [one] => return one,
             _ => {}
         }
-        // (a && b) || (a && c) is a && (b || c).
-        let (common, rests) = self.factored(&all, &|kind| match kind {
-            CondKind::And(parts) => Some(parts.clone()),
-            _ => None,
-        });
+        // (a || b) && (a || c) is a || (b && c), and the other way round.
+        let inner: Vec<Vec<CondId>> = all.iter().map(|part| self.parts(*part, !conjunction)).collect();
+        let mut common = inner[0].clone();
+        common.retain(|cond| inner.iter().all(|parts| parts.contains(cond)));
         if common.is_empty() {
-            return self.intern_cond(CondKind::Or(all));
+            return self.intern_cond(if conjunction { CondKind::And(all) } else { CondKind::Or(all) });
         }
-        let rests = rests.into_iter().map(|rest| self.and(rest)).collect();
-        let rest = self.or(rests);
-        self.and(common.into_iter().chain([rest]).collect())
+        let mut rests = Vec::new();
+        for mut parts in inner {
+            parts.retain(|cond| !common.contains(cond));
+            rests.push(self.junction(parts, !conjunction));
+        }
+        common.push(self.junction(rests, conjunction));
+        self.junction(common, !conjunction)
+    }
+
+    /// What a condition is the conjunction or disjunction of.
+    fn parts(&self, cond: CondId, conjunction: bool) -> Vec<CondId> {
+        match self.cond(cond) {
+            CondKind::And(parts) if conjunction => parts.clone(),
+            CondKind::Or(parts) if !conjunction => parts.clone(),
+            _ => vec![cond],
+        }
     }
 
     /// Whether the condition, in which `variable` is the variable, holds for one of its values from 0 to before `upper`.

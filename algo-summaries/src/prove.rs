@@ -109,16 +109,19 @@ impl Prover {
 
     /// Whether the condition certainly holds where all facts hold.
     pub(crate) fn follows(&mut self, pool: &mut Pool, facts: &[CondId], cond: CondId) -> Result<bool, Stop> {
-        if let Some(truth) = Pool::as_truth(cond)
-            && truth
-        {
-            return Ok(true);
-        }
-        if facts.contains(&cond) {
+        if Pool::as_truth(cond) == Some(true) || facts.contains(&cond) {
             return Ok(true);
         }
         let negated = pool.not(cond)?;
         self.excluded(pool, facts, negated)
+    }
+
+    /// Whether the condition certainly holds, or certainly does not, where all facts hold.
+    pub(crate) fn decides(&mut self, pool: &mut Pool, facts: &[CondId], cond: CondId) -> Result<Option<bool>, Stop> {
+        if self.follows(pool, facts, cond)? {
+            return Ok(Some(true));
+        }
+        Ok(self.excluded(pool, facts, cond)?.then_some(false))
     }
 
     /// Whether no state has all facts and the condition.
@@ -234,16 +237,10 @@ impl Query {
             AtomKind::Sum(_, body, upper) => {
                 let symbol = self.symbol(prover, pool, atom);
                 let upper = self.poly(prover, pool, &upper)?;
-                let body = pool.range(&body);
                 let zero = prover.terms.int(0);
                 let natural = prover.terms.int_le(zero, upper);
-                for (bound, below) in [(body.low(), true), (body.high(), false)] {
-                    let Some(bound) = bound else { continue };
-                    let total = prover.terms.int_mul_const(bound, upper);
-                    let holds =
-                        if below { prover.terms.int_le(total, symbol) } else { prover.terms.int_le(symbol, total) };
-                    let fact = prover.terms.implies(natural, holds);
-                    self.side.push(fact);
+                for fact in bounded(&mut prover.terms, symbol, pool.range(&body), upper) {
+                    self.side.push(prover.terms.implies(natural, fact));
                 }
                 symbol
             }
@@ -258,12 +255,8 @@ impl Query {
         let symbol = prover.terms.symbol(&format!("a{}", atom.0), Sort::Int);
         let term = prover.terms.var(symbol, 0);
         let range = pool.range(&Poly::atom(atom));
-        for (bound, below) in [(range.low(), true), (range.high(), false)] {
-            let Some(bound) = bound else { continue };
-            let bound = prover.terms.int(bound);
-            let fact = if below { prover.terms.int_le(bound, term) } else { prover.terms.int_le(term, bound) };
-            self.side.push(fact);
-        }
+        let one = prover.terms.int(1);
+        self.side.extend(bounded(&mut prover.terms, term, range, one));
         term
     }
 
@@ -394,6 +387,13 @@ impl Query {
 /// A parameter that tells conditions apart.
 fn name_of(cond: CondId) -> Poly {
     Poly::constant(i128::from(cond.number()))
+}
+
+/// That a value is in the range, multiplied by `factor`.
+fn bounded(terms: &mut Terms, value: TermId, range: Range, factor: TermId) -> Vec<TermId> {
+    let low = range.low().map(|low| terms.int_mul_const(low, factor)).map(|low| terms.int_le(low, value));
+    let high = range.high().map(|high| terms.int_mul_const(high, factor)).map(|high| terms.int_le(value, high));
+    low.into_iter().chain(high).collect()
 }
 
 fn wrapped(terms: &mut Terms, value: TermId, ty: IntTy) -> TermId {

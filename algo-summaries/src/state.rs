@@ -15,21 +15,16 @@ pub(crate) type ObjectId = u32;
 /// The part of an object that belongs to a region.
 pub(crate) type Cells = (ObjectId, RegionId);
 
-/// A call that has not returned.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Frame {
-    pub(crate) call: EdgeId,
-}
-
 /// A set of executions that are at the same location: values as functions of inputs and iterations, and what holds.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
     pub(crate) vars: BTreeMap<VarId, Poly>,
     pub(crate) memory: BTreeMap<Cells, ArrayId>,
     pub(crate) facts: Vec<CondId>,
-    pub(crate) frames: Vec<Frame>,
-    /// The new objects that exist, with their sizes in bytes and their first region.
-    pub(crate) objects: BTreeMap<ObjectId, (Poly, RegionId)>,
+    /// The calls that have not returned.
+    pub(crate) calls: Vec<EdgeId>,
+    /// The new objects that exist, with their sizes in bytes.
+    pub(crate) objects: BTreeMap<ObjectId, Poly>,
     /// Loops whose first iteration is executed by itself at present.
     pub(crate) marks: Vec<NodeId>,
 }
@@ -41,7 +36,7 @@ impl State {
             vars: BTreeMap::new(),
             memory: BTreeMap::new(),
             facts: Vec::new(),
-            frames: Vec::new(),
+            calls: Vec::new(),
             objects: BTreeMap::new(),
             marks: Vec::new(),
         }
@@ -94,7 +89,7 @@ pub(crate) struct Names {
 impl Names {
     /// The name of something in the context of a state.
     pub(crate) fn name(&mut self, named: Named, state: &State) -> Name {
-        let calls = state.frames.iter().map(|frame| frame.call.index() as u32);
+        let calls = state.calls.iter().map(|call| call.index() as u32);
         // Calls and marks are told apart by what is between them.
         let context = calls.chain([u32::MAX]).chain(state.marks.iter().map(|mark| mark.index() as u32)).collect();
         let next = self.names.len() as Name;

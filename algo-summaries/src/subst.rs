@@ -42,7 +42,7 @@ impl<'p> Search<'p> {
             AtomKind::Sum(_, body, upper) => self.poly(body, wanted) || self.poly(upper, wanted),
             AtomKind::Ite(cond, yes, no) => self.cond(*cond, wanted) || self.poly(yes, wanted) || self.poly(no, wanted),
             AtomKind::Wrap(value, _) | AtomKind::Mod(value, _) => self.poly(value, wanted),
-            AtomKind::Opaque(_, arguments, _) => arguments.iter().any(|poly| self.poly(poly, wanted)),
+            AtomKind::Opaque(_, left, right, _) => self.poly(left, wanted) || self.poly(right, wanted),
         }
     }
 
@@ -142,7 +142,7 @@ impl Replacement {
             }
             AtomKind::Element(array, index) => {
                 let (array, index) = (self.array(pool, array)?, self.poly(pool, &index)?);
-                pool.read(array, &index, &mut |_, _| None)?
+                pool.read(array, &index, &mut |_, _| Ok(None))?
             }
             AtomKind::Sum(number, body, upper) => {
                 let upper = self.poly(pool, &upper)?;
@@ -164,9 +164,9 @@ impl Replacement {
                 let value = self.poly(pool, &value)?;
                 pool.modulo(&value, divisor)?
             }
-            AtomKind::Opaque(op, arguments, ty) => {
-                let arguments = self.all(pool, &arguments)?;
-                Poly::atom(pool.atom(AtomKind::Opaque(op, arguments, ty)))
+            AtomKind::Opaque(op, left, right, ty) => {
+                let (left, right) = (self.poly(pool, &left)?, self.poly(pool, &right)?);
+                Poly::atom(pool.atom(AtomKind::Opaque(op, left, right, ty)))
             }
         };
         self.memo.insert(atom, value.clone());

@@ -3,8 +3,9 @@
 //! passed by their summaries.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
-use cfa::ids::{EdgeId, FuncId, NodeId};
+use cfa::ids::{EdgeId, ExprId, FuncId, NodeId, RegionId};
 use cfa::ir::Op;
 use cfa::{IntTy, Program};
 use cpa_core::{Cx, Stop};
@@ -13,11 +14,12 @@ use smt::solver::Limits;
 
 use crate::arrays::Write;
 use crate::eval::{gave_up, signed_regions};
+use crate::loops::Changes;
 use crate::poly::{Atom, Poly};
 use crate::pool::{ArrayId, AtomKind, CondId, Pool};
 use crate::prove::Prover;
 use crate::range::Range;
-use crate::state::{Frame, Named, Names, State};
+use crate::state::{Named, Names, State};
 use crate::subst::Replacement;
 
 /// The most paths of one walk.
@@ -26,9 +28,6 @@ const PATHS: usize = 400;
 const CALLS: usize = 60;
 /// The most terms.
 const TERMS: usize = 400_000;
-/// The most bytes that an operation clears at once, if it has that many; more are not bounded here, the limit is one of
-/// sense.
-const MANY: i128 = 1 << 40;
 
 /// The part of a program that a walk stays in: the body of a loop.
 pub(crate) struct Scope {
@@ -67,6 +66,8 @@ pub(crate) struct Walker<'a> {
     pub(crate) names: Names,
     pub(crate) signed: Vec<bool>,
     pub(crate) manner: Manner,
+    /// What the loops change, by their heads.
+    pub(crate) changes: FxHashMap<NodeId, Rc<Changes>>,
     /// The iterations of the loops around, the outermost first.
     pub(crate) iterations: Vec<Atom>,
     /// Whether closed forms are guessed at present: results are taken not to leave their types.
@@ -88,6 +89,7 @@ impl<'a> Walker<'a> {
             names: Names::default(),
             signed: signed_regions(program),
             manner,
+            changes: FxHashMap::default(),
             iterations: Vec::new(),
             guess: false,
             cx,
@@ -113,7 +115,7 @@ impl<'a> Walker<'a> {
         let mut open = vec![(from, state, true)];
         while let Some((node, mut state, first)) = open.pop() {
             self.check()?;
-            if let Some(scope) = scope.filter(|scope| !first && state.frames.len() == scope.depth) {
+            if let Some(scope) = scope.filter(|scope| !first && state.calls.len() == scope.depth) {
                 if node == scope.head {
                     walked.back.push(state);
                     continue;
@@ -139,8 +141,8 @@ impl<'a> Walker<'a> {
             } else {
                 match self.program.node(node).leaving[..] {
                     [] => {
-                        if let Some(frame) = state.frames.pop() {
-                            let back = self.returned(&mut state, node, frame.call)?;
+                        if let Some(call) = state.calls.pop() {
+                            let back = self.returned(&mut state, node, call)?;
                             if let Some(back) = back {
                                 open.push((back, state, false));
                             }
@@ -223,7 +225,7 @@ impl<'a> Walker<'a> {
             Op::Call { callee, args, .. } => {
                 let func = program.func(*callee);
                 let Some(body) = func.body else { return gave_up("a called function has no body") };
-                if self.recursive.contains(callee) || state.frames.len() >= CALLS {
+                if self.recursive.contains(callee) || state.calls.len() >= CALLS {
                     return gave_up("recursion is not summarised");
                 }
                 let mut values = Vec::new();
@@ -231,7 +233,7 @@ impl<'a> Walker<'a> {
                     values.push(self.value(state, *arg, false)?);
                 }
                 state.vars.extend(func.params.iter().copied().zip(values));
-                state.frames.push(Frame { call: id });
+                state.calls.push(id);
                 return Ok(Some(body.entry));
             }
             Op::Load { var, addr, region } => {
@@ -239,7 +241,7 @@ impl<'a> Walker<'a> {
                 let (cells, index) = self.locate(state, *addr, ty.bits, *region)?;
                 let array = self.contents(state, cells);
                 let value = self.element(state, array, &index)?;
-                let value = if self.pool.has_address(&value) { value } else { self.narrowed(state, value, ty)? };
+                let value = if self.pool.has_address(&value) { value } else { self.fit(state, value, ty)? };
                 state.vars.insert(*var, value);
             }
             Op::Store { addr, value, region } => {
@@ -248,20 +250,18 @@ impl<'a> Walker<'a> {
                 let value = self.value(state, *value, false)?;
                 let array = self.contents(state, cells);
                 let (prover, facts) = (&mut self.prover, &state.facts);
-                let mut failed = None;
-                let mut decide = |pool: &mut Pool, cond| decide(prover, pool, facts, cond, &mut failed);
+                let mut decide = |pool: &mut Pool, cond| prover.decides(pool, facts, cond);
                 let array = self.pool.write(array, &index, &value, &mut decide)?;
-                failed.map_or(Ok(()), Err)?;
                 state.memory.insert(cells, array);
             }
-            Op::Alloc { var, size, region, .. } => {
+            Op::Alloc { var, size, .. } => {
                 if !self.iterations.is_empty() {
                     return gave_up("objects that are made in loops are not summarised");
                 }
                 let size = self.value(state, *size, false)?;
                 let name = self.names.name(Named::Result(id), state);
                 let object = program.objects.len() as u32 + name;
-                state.objects.insert(object, (size, *region));
+                state.objects.insert(object, size);
                 let base = self.pool.atom(AtomKind::Base(object));
                 state.vars.insert(*var, Poly::atom(base));
             }
@@ -271,26 +271,11 @@ impl<'a> Walker<'a> {
         Ok(Some(edge.dst))
     }
 
-    /// What is read as a value of another type of the same width.
-    fn narrowed(&mut self, state: &State, value: Poly, ty: IntTy) -> Result<Poly, Stop> {
-        if Range::of_type(ty).contains(self.pool.range(&value)) {
-            return Ok(value);
-        }
-        let above = self.pool.at_most(&Poly::constant(ty.min()), &value)?;
-        let below = self.pool.at_most(&value, &Poly::constant(ty.max()))?;
-        if self.guess || (self.holds(state, above)? && self.holds(state, below)?) {
-            return Ok(value);
-        }
-        Ok(self.pool.wrap(&value, ty))
-    }
-
     /// The element at a position, as far as the facts tell.
     pub(crate) fn element(&mut self, state: &State, array: ArrayId, index: &Poly) -> Result<Poly, Stop> {
         let (prover, facts) = (&mut self.prover, &state.facts);
-        let mut failed = None;
-        let mut decide = |pool: &mut Pool, cond| decide(prover, pool, facts, cond, &mut failed);
+        let mut decide = |pool: &mut Pool, cond| prover.decides(pool, facts, cond);
         let value = self.pool.read(array, index, &mut decide)?;
-        failed.map_or(Ok(()), Err)?;
         self.settled(&state.facts, &value)
     }
 
@@ -331,12 +316,10 @@ impl<'a> Walker<'a> {
                 }
                 _ => continue,
             };
-            let settled = if self.prover.follows(&mut self.pool, facts, cond)? {
-                self.settled(facts, &yes)?
-            } else if self.prover.excluded(&mut self.pool, facts, cond)? {
-                self.settled(facts, &no)?
-            } else {
-                self.branches(facts, cond, &yes, &no)?
+            let settled = match self.prover.decides(&mut self.pool, facts, cond)? {
+                Some(true) => self.settled(facts, &yes)?,
+                Some(false) => self.settled(facts, &no)?,
+                None => self.branches(facts, cond, &yes, &no)?,
             };
             map.insert(atom, settled);
         }
@@ -344,20 +327,14 @@ impl<'a> Walker<'a> {
     }
 
     /// Clears a part of an object.
-    fn clear(
-        &mut self,
-        state: &mut State,
-        addr: cfa::ids::ExprId,
-        size: cfa::ids::ExprId,
-        region: cfa::ids::RegionId,
-    ) -> Result<(), Stop> {
+    fn clear(&mut self, state: &mut State, addr: ExprId, size: ExprId, region: RegionId) -> Result<(), Stop> {
         let Some(bits) = self.program.region(region).width else {
             return gave_up("memory is accessed with different widths");
         };
         let bytes = i128::from(bits / 8);
         let size = self.value(state, size, false)?;
         let count = match size.as_constant() {
-            Some(size) if size % bytes == 0 && (0..MANY).contains(&size) => size / bytes,
+            Some(size) if size % bytes == 0 && size >= 0 => size / bytes,
             _ => return gave_up("the size of a cleared part is not known"),
         };
         if count == 0 {
@@ -380,24 +357,4 @@ impl<'a> Walker<'a> {
         state.memory.insert(cells, array);
         Ok(())
     }
-}
-
-/// Decides with the facts of a state; keeps a failure for later.
-fn decide(
-    prover: &mut Prover,
-    pool: &mut Pool,
-    facts: &[CondId],
-    cond: CondId,
-    failed: &mut Option<Stop>,
-) -> Option<bool> {
-    let mut try_both = || {
-        if prover.follows(pool, facts, cond)? {
-            return Ok(Some(true));
-        }
-        Ok(prover.excluded(pool, facts, cond)?.then_some(false))
-    };
-    try_both().unwrap_or_else(|stop| {
-        *failed = Some(stop);
-        None
-    })
 }

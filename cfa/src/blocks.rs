@@ -14,7 +14,6 @@ use std::fmt::Write as _;
 
 use crate::ids::{BlockId, EdgeId, FuncId, LoopId, NodeId, RegionId, VarId};
 use crate::ir::{Op, Scope};
-use crate::liveness::accesses;
 use crate::program::Program;
 
 /// Which parts become blocks.
@@ -124,9 +123,8 @@ impl Effect {
         let mut effect = Self::default();
         for id in edges {
             let op = &program.edge(id).op;
-            let (reads, written) = accesses(program, op);
-            effect.vars.extend(reads.into_iter().chain(written));
-            effect.writes.extend(written);
+            effect.vars.extend(program.read_by(op).into_iter().chain(op.written()));
+            effect.writes.extend(op.written());
             match op {
                 Op::Call { callee, .. } => {
                     let function = program.func(*callee);

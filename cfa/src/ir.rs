@@ -397,7 +397,17 @@ impl Op {
         }
     }
 
-    /// The same to be replaced by others of the same types.
+    /// The variable that it gives a value.
+    pub fn written(&self) -> Option<VarId> {
+        match self {
+            Op::Assign { var, .. } | Op::Havoc { var, .. } | Op::Load { var, .. } | Op::Alloc { var, .. } => Some(*var),
+            Op::Call { result, .. } => *result,
+            Op::Skip | Op::Assume { .. } | Op::Unsupported { .. } => None,
+            Op::Store { .. } | Op::Zero { .. } | Op::Free { .. } => None,
+        }
+    }
+
+    /// The operands to be replaced by others of the same types.
     pub(crate) fn operands_mut(&mut self) -> Vec<&mut ExprId> {
         match self {
             Op::Skip | Op::Havoc { .. } | Op::Unsupported { .. } => Vec::new(),

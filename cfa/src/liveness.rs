@@ -5,8 +5,7 @@
 //! variables, because those whose address is taken are objects in memory. The variable that holds the returned value is
 //! read at the exit.
 
-use crate::ids::{EdgeId, ExprId, FuncId, NodeId, VarId};
-use crate::ir::Op;
+use crate::ids::{EdgeId, FuncId, NodeId, VarId};
 use crate::program::Program;
 use rustc_hash::FxHashMap;
 
@@ -50,23 +49,6 @@ impl Dying {
     }
 }
 
-/// The variables that an edge reads and the one that it writes.
-pub fn accesses(program: &Program, op: &Op) -> (Vec<VarId>, Option<VarId>) {
-    let vars = |exprs: &[ExprId]| -> Vec<VarId> { exprs.iter().flat_map(|&expr| program.exprs.vars(expr)).collect() };
-    match op {
-        Op::Skip | Op::Unsupported { .. } => (Vec::new(), None),
-        Op::Assume { cond, .. } => (vars(&[*cond]), None),
-        Op::Assign { var, value } => (vars(&[*value]), Some(*var)),
-        Op::Havoc { var, .. } => (Vec::new(), Some(*var)),
-        Op::Call { args, result, .. } => (vars(args), *result),
-        Op::Load { var, addr, .. } => (vars(&[*addr]), Some(*var)),
-        Op::Store { addr, value, .. } => (vars(&[*addr, *value]), None),
-        Op::Alloc { var, size, .. } => (vars(&[*size]), Some(*var)),
-        Op::Free { addr } => (vars(&[*addr]), None),
-        Op::Zero { addr, size, .. } => (vars(&[*addr, *size]), None),
-    }
-}
-
 struct Function<'a> {
     program: &'a Program,
     func: FuncId,
@@ -98,11 +80,10 @@ impl<'a> Function<'a> {
     fn before(&self, edge: EdgeId) -> Vec<u64> {
         let edge = self.program.edge(edge);
         let mut live = self.live[self.position[&edge.dst]].clone();
-        let (reads, writes) = accesses(self.program, &edge.op);
-        if let Some(&bit) = writes.and_then(|var| self.bit.get(&var)) {
+        if let Some(&bit) = edge.op.written().and_then(|var| self.bit.get(&var)) {
             live[bit / 64] &= !(1 << (bit % 64));
         }
-        for bit in reads.iter().filter_map(|var| self.bit.get(var)) {
+        for bit in self.program.read_by(&edge.op).iter().filter_map(|var| self.bit.get(var)) {
             live[bit / 64] |= 1 << (bit % 64);
         }
         live
@@ -137,8 +118,7 @@ impl<'a> Function<'a> {
             for &edge in &self.program.node(node).leaving {
                 let there = &self.live[self.position[&self.program.edge(edge).dst]];
                 let mut here = self.live[position].clone();
-                if let Some(&bit) = accesses(self.program, &self.program.edge(edge).op).1.and_then(|v| self.bit.get(&v))
-                {
+                if let Some(&bit) = self.program.edge(edge).op.written().and_then(|var| self.bit.get(&var)) {
                     here[bit / 64] |= 1 << (bit % 64);
                 }
                 let gone = |bit: &usize| (here[bit / 64] & !there[bit / 64]) >> (bit % 64) & 1 == 1;

@@ -130,6 +130,11 @@ impl Program {
         &self.vars[id.index()]
     }
 
+    /// The variables that an operation reads.
+    pub fn read_by(&self, op: &Op) -> Vec<VarId> {
+        op.operands().into_iter().flat_map(|expr| self.exprs.vars(expr)).collect()
+    }
+
     /// A part of memory.
     pub fn region(&self, id: RegionId) -> &Region {
         &self.regions[id.index()]

@@ -120,31 +120,17 @@ impl Survey<'_> {
     }
 
     fn operation(&mut self, op: &Op) {
-        match op {
-            Op::Skip | Op::Unsupported { .. } | Op::Havoc { origin: HavocOrigin::Unmodelled { .. }, .. } => {}
-            Op::Assume { cond, .. } => self.expression(*cond),
-            Op::Assign { value, .. } => self.expression(*value),
-            Op::Havoc { origin: HavocOrigin::Nondet { .. }, .. } => {
-                self.found.insert(Feature::Inputs);
+        let feature = match op {
+            Op::Skip | Op::Unsupported { .. } | Op::Assume { .. } | Op::Assign { .. } | Op::Call { .. } => None,
+            Op::Havoc { origin: HavocOrigin::Unmodelled { .. }, .. } => None,
+            Op::Havoc { origin: HavocOrigin::Nondet { .. }, .. } => Some(Feature::Inputs),
+            Op::Havoc { origin: HavocOrigin::Uninitialised, .. } => Some(Feature::Uninitialised),
+            Op::Load { .. } | Op::Free { .. } | Op::Store { .. } | Op::Zero { .. } | Op::Alloc { .. } => {
+                Some(Feature::Memory)
             }
-            Op::Havoc { origin: HavocOrigin::Uninitialised, .. } => {
-                self.found.insert(Feature::Uninitialised);
-            }
-            Op::Call { args, .. } => args.iter().for_each(|arg| self.expression(*arg)),
-            Op::Load { addr, .. } | Op::Free { addr } => {
-                self.found.insert(Feature::Memory);
-                self.expression(*addr);
-            }
-            Op::Store { addr: a, value: b, .. } | Op::Zero { addr: a, size: b, .. } => {
-                self.found.insert(Feature::Memory);
-                self.expression(*a);
-                self.expression(*b);
-            }
-            Op::Alloc { size, .. } => {
-                self.found.insert(Feature::Memory);
-                self.expression(*size);
-            }
-        }
+        };
+        self.found.extend(feature);
+        op.operands().into_iter().for_each(|expr| self.expression(expr));
     }
 
     fn expression(&mut self, root: ExprId) {

@@ -9,7 +9,6 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
-use cfa::liveness::accesses;
 use cfa::{Op, VarId};
 use cpa_core::{Arg, ArgId, ComponentPrecision, Cut, Cx, Handle, Refinement, Refiner, Step, Stop};
 
@@ -83,9 +82,8 @@ impl OctagonRefiner {
                         }
                     }
                     (Step::Edge(_), _) => {
-                        let (reads, written) = accesses(program, op);
-                        if written.is_some_and(|var| vars.contains(&var)) {
-                            vars.extend(reads);
+                        if op.written().is_some_and(|var| vars.contains(&var)) {
+                            vars.extend(program.read_by(op));
                         }
                     }
                     (Step::Enter(_) | Step::Leave(_), _) => {}
@@ -122,8 +120,8 @@ impl Refiner for OctagonRefiner {
         }
         let program = self.transfer.program();
         let mentions = |step: &Step| {
-            let (reads, written) = accesses(program, &program.edge(step.edge()).op);
-            reads.into_iter().chain(written).any(|var| vars.contains(&var) && !known.contains(&var))
+            let op = &program.edge(step.edge()).op;
+            program.read_by(op).into_iter().chain(op.written()).any(|var| vars.contains(&var) && !known.contains(&var))
         };
         // Before the first step with a new variable nothing changes.
         let first = path.steps[..=end].iter().position(mentions).unwrap_or(0);

@@ -125,15 +125,5 @@ impl<'p> Finder<'p> {
 /// The variable of the source that an edge writes. What passes a returned structure is written before it is read, like a
 /// temporary.
 pub(crate) fn written(program: &Program, edge: EdgeId) -> Option<VarId> {
-    let var = match &program.edge(edge).op {
-        Op::Assign { var, .. } | Op::Havoc { var, .. } | Op::Load { var, .. } | Op::Alloc { var, .. } => Some(*var),
-        Op::Call { result, .. } => *result,
-        Op::Skip
-        | Op::Assume { .. }
-        | Op::Store { .. }
-        | Op::Zero { .. }
-        | Op::Free { .. }
-        | Op::Unsupported { .. } => None,
-    };
-    var.filter(|var| !program.var(*var).temporary)
+    program.edge(edge).op.written().filter(|var| !program.var(*var).temporary)
 }

@@ -443,14 +443,11 @@ impl<'a> Lower<'a> {
         }
         let vars = self.exprs.vars(expr);
         let global = vars.iter().any(|var| self.vars[var.index()].scope == VarScope::Global);
-        edges.into_iter().any(|edge| match &self.graph.edges[edge].op {
-            Op::Assign { var, .. } | Op::Havoc { var, .. } | Op::Load { var, .. } | Op::Alloc { var, .. } => {
-                vars.binary_search(var).is_ok()
-            }
-            Op::Call { result, .. } => global || result.is_some_and(|var| vars.binary_search(&var).is_ok()),
-            // Expressions read variables, never memory.
-            Op::Store { .. } | Op::Free { .. } | Op::Zero { .. } => false,
-            Op::Skip | Op::Assume { .. } | Op::Unsupported { .. } => false,
+        // Expressions read variables, never memory.
+        edges.into_iter().any(|edge| {
+            let op = &self.graph.edges[edge].op;
+            (global && matches!(op, Op::Call { .. }))
+                || op.written().is_some_and(|var| vars.binary_search(&var).is_ok())
         })
     }
 

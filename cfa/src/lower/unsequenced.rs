@@ -208,30 +208,20 @@ impl Lower<'_> {
                 _ => effects.reads.extend(self.exprs.vars(operand).into_iter().filter(|var| self.is_shared(*var))),
             }
         }
-        let mut write = |var: VarId| {
-            if self.is_shared(var) {
-                effects.writes.insert(var);
-            }
-        };
+        effects.writes.extend(op.written().filter(|var| self.is_shared(*var)));
         match op {
-            Op::Assign { var, .. } | Op::Havoc { var, .. } | Op::Alloc { var, .. } => write(*var),
-            Op::Load { var, region, .. } => {
-                write(*var);
-                if !fresh {
-                    effects.loads.insert(*region);
-                }
+            Op::Load { .. } | Op::Store { .. } | Op::Zero { .. } if fresh => {}
+            Op::Load { region, .. } => {
+                effects.loads.insert(*region);
             }
-            Op::Store { .. } | Op::Zero { .. } if fresh => {}
             Op::Store { region, .. } | Op::Zero { region, .. } => {
                 effects.stores.insert(*region);
             }
             Op::Free { .. } => effects.stores_any = true,
-            Op::Call { callee, result, .. } => {
-                if let Some(var) = result {
-                    write(*var);
-                }
+            Op::Call { callee, .. } => {
                 effects.callees.insert(*callee);
             }
+            Op::Assign { .. } | Op::Havoc { .. } | Op::Alloc { .. } => {}
             Op::Skip | Op::Assume { .. } | Op::Unsupported { .. } => {}
         }
     }

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ids::{EdgeId, ExprId, FuncId, NodeId, VarId};
-use crate::ir::{BinOp, Edge, ExprKind, HavocOrigin, Op, Scope};
+use crate::ir::{BinOp, ExprKind, HavocOrigin, Op, Scope};
 use crate::program::Program;
 
 use super::Storage;
@@ -104,21 +104,6 @@ pub(super) fn gives_value(origin: &HavocOrigin, storage: Storage) -> bool {
     }
 }
 
-/// The variables that the operation reads.
-pub(super) fn reads(program: &Program, edge: &Edge) -> Vec<VarId> {
-    let vars = |expr| program.exprs.vars(expr);
-    match &edge.op {
-        Op::Skip | Op::Havoc { .. } | Op::Unsupported { .. } => Vec::new(),
-        Op::Assume { cond, .. } => vars(*cond),
-        Op::Assign { value, .. } => vars(*value),
-        Op::Call { args, .. } => args.iter().flat_map(|arg| vars(*arg)).collect(),
-        Op::Load { addr, .. } | Op::Free { addr } => vars(*addr),
-        Op::Store { addr, value, .. } => vars(*addr).into_iter().chain(vars(*value)).collect(),
-        Op::Alloc { size, .. } => vars(*size),
-        Op::Zero { addr, size, .. } => vars(*addr).into_iter().chain(vars(*size)).collect(),
-    }
-}
-
 /// The assigned expression, if it may be computed from variables without values.
 pub(super) fn lazy_value(program: &Program, op: &Op) -> Option<ExprId> {
     let Op::Assign { var, value } = op else { return None };
@@ -147,7 +132,7 @@ fn carriers(program: &Program) -> FxHashSet<VarId> {
         }
         match (&edge.op, stored_copy(program, &edge.op)) {
             (Op::Store { addr, .. }, Some(_)) => other.extend(program.exprs.vars(*addr)),
-            _ => other.extend(reads(program, edge)),
+            _ => other.extend(program.read_by(&edge.op)),
         }
     }
     for function in &program.funcs {
@@ -168,13 +153,10 @@ fn doubtful_globals(program: &Program, storage: Storage) -> impl Iterator<Item =
     {
         steps += 1;
         let edge = program.edge(only);
-        match &edge.op {
-            Op::Assign { var, .. } | Op::Havoc { var, .. } | Op::Load { var, .. } | Op::Alloc { var, .. } => {
-                assigned.insert(*var);
-            }
-            Op::Call { .. } | Op::Unsupported { .. } => break,
-            _ => {}
+        if matches!(edge.op, Op::Call { .. } | Op::Unsupported { .. }) {
+            break;
         }
+        assigned.extend(edge.op.written());
         at = edge.dst;
     }
     for edge in &program.edges {
@@ -208,7 +190,7 @@ impl Flow {
         };
         for &node in nodes {
             for &edge in &program.node(node).leaving {
-                reads(program, program.edge(edge)).into_iter().for_each(&mut add);
+                program.read_by(&program.edge(edge).op).into_iter().for_each(&mut add);
             }
         }
         program.func(func).ret.into_iter().for_each(&mut add);
@@ -430,7 +412,7 @@ impl Flow {
             loop {
                 let leaving = &program.node(node).leaving;
                 for &edge in leaving {
-                    for var in reads(program, program.edge(edge)) {
+                    for var in program.read_by(&program.edge(edge).op) {
                         if let Some(&at) = self.positions.get(&var)
                             && !contains(&set, at)
                         {

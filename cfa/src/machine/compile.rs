@@ -8,7 +8,7 @@ use crate::ids::{EdgeId, ExprId, FuncId, NodeId, VarId};
 use crate::ir::{BinOp, ExprKind, Object, Op, Scope};
 use crate::program::Program;
 
-use super::assigned::{Assigned, gives_value, lazy_value, reads, stored_copy};
+use super::assigned::{Assigned, gives_value, lazy_value, stored_copy};
 use super::code::{Instr, Kind, Reg, Registers};
 use super::{Move, Setup, Storage, TooLarge};
 
@@ -81,14 +81,8 @@ impl<'p> Compiler<'p> {
         let mut used: FxHashSet<VarId> =
             program.funcs.iter().flat_map(|f| f.params.iter().copied().chain(f.ret)).collect();
         for edge in &program.edges {
-            used.extend(reads(program, edge));
-            match &edge.op {
-                Op::Assign { var, .. } | Op::Havoc { var, .. } | Op::Load { var, .. } | Op::Alloc { var, .. } => {
-                    used.insert(*var);
-                }
-                Op::Call { result, .. } => used.extend(*result),
-                _ => {}
-            }
+            used.extend(program.read_by(&edge.op));
+            used.extend(edge.op.written());
         }
         let registers = Registers::new(program, |var| used.contains(&var), |var| assigned.flagged.contains(&var))?;
         let mut local_objects = vec![Vec::new(); program.funcs.len()];
@@ -319,7 +313,7 @@ impl<'p> Compiler<'p> {
         if self.assigned.is_complete(edge) {
             return;
         }
-        let read = reads(self.program, self.program.edge(edge));
+        let read = self.program.read_by(&self.program.edge(edge).op);
         self.doubts = read.into_iter().filter(|var| self.assigned.is_doubtful(self.program, edge, *var)).collect();
     }
 
