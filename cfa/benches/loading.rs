@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How fast programs are read: parsing, repair and lowering of generated programs, one flat and large as those that were
-//! made from automata, one with the structures, lists and casts of drivers.
+//! How fast programs are read: parsing alone (to the syntax tree and its notation), and loading, which is parsing, repair and
+//! lowering. The programs are generated, one flat and large as those that were made from automata, one with the structures,
+//! lists and casts of drivers.
 
 use std::fmt::Write;
 use std::hint::black_box;
@@ -52,23 +53,22 @@ fn driver(lines: usize) -> String {
     text
 }
 
-fn loading(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("loading");
+fn main() {
+    let mut criterion = Criterion::default().configure_from_args();
+    let mut group = criterion.benchmark_group("reading");
     group.sample_size(10);
     let programs = [("automaton", 10_000, automaton(10_000)), ("driver", 10_000, driver(10_000))];
     let large = [("automaton", 100_000, automaton(100_000)), ("driver", 100_000, driver(100_000))];
     for (name, lines, text) in programs.into_iter().chain(large) {
         group.throughput(Throughput::Bytes(text.len() as u64));
         let sources = [Source { name: "bench.c".into(), text }];
-        group.bench_with_input(BenchmarkId::new(name, lines), &sources, |bencher, sources| {
-            bencher.iter(|| black_box(cfa::load(sources, &Options::default()).expect("it is a program")));
+        group.bench_function(BenchmarkId::new(format!("parsing {name}"), lines), |bench| {
+            bench.iter(|| black_box(cfa::syntax(&sources[0]).expect("it is a program")));
+        });
+        group.bench_function(BenchmarkId::new(format!("loading {name}"), lines), |bench| {
+            bench.iter(|| black_box(cfa::load(&sources, &Options::default()).expect("it is a program")));
         });
     }
     group.finish();
-}
-
-fn main() {
-    let mut criterion = Criterion::default().configure_from_args();
-    loading(&mut criterion);
     criterion.final_summary();
 }

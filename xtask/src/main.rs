@@ -20,7 +20,9 @@ use std::{
 const USAGE: &str = "usage: cargo xtask tidy           check the rules of docs/ARCHITECTURE.md
        cargo xtask docs           write docs/options.md
        cargo xtask docs --check   say whether it is up to date
-       cargo xtask bench-report [CRATE...]  run the benchmarks and put what came out on one page
+       cargo xtask bench-report [--quick] [CRATE...]
+                                  run the benchmarks, of all crates if none is named,
+                                  and put what came out on one page
        cargo xtask execute SET    compare the concrete machine with gcc on the tasks of a set
        cargo xtask fuzz N [FIRST [PRESET..]]
                                   the same on N random programs; the verifier proves
