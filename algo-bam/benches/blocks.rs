@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How fast programs are analysed in blocks, with no more analyses than those that follow the control flow: functions that
 //! each call the next one twice, whose proof takes every block once and from then on out of the cache, and a path that is
-//! put together from the graphs of as many blocks as it passes.
+//! put together from the graphs of as many blocks as it passes. The size is the number of functions, or of calls on the path.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

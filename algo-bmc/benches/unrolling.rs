@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How fast programs are unrolled to path formulas, for growing bounds, and how long a whole round with its questions to the
-//! solver takes.
+//! solver takes. The size is the bound.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How fast counterexamples are replayed before anybody hears of them: runs of a loop with inputs, of growing length.
+//! How fast counterexamples are replayed before anybody hears of them: runs of a loop with inputs. The size is
+//! the number of steps.
 
 use std::hint::black_box;
 use std::rc::Rc;

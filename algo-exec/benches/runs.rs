@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How fast executions and what resembles them cover a program: a number of runs with chosen inputs, all combinations of
-//! inputs, ranges that are divided, and the states of a state machine.
+//! inputs, ranges that are divided, and the states of a state machine. The size is the number of runs, or of states.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How long proofs by k-induction take, questions to the solver included: without auxiliary invariants, where k has to grow;
-//! with those of the data-flow analysis; and with those that are guessed and proved together, for growing numbers of variables.
+//! with those of the data-flow analysis; and with those that are guessed and proved together. The size is the number of
+//! variables.
 
 use std::cell::RefCell;
 use std::rc::Rc;

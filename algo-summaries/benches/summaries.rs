@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How long proofs by summaries of loops take: sums of variables, whose polynomials grow in degree, and arrays that are
-//! written and read by one loop after the other.
+//! written and read by one loop after the other. The size is the degree, or the number of arrays.
 
 use std::fmt::Write;
 use std::sync::Arc;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How fast results of many runs are read, put side by side and shown, and how fast the output of one run is understood.
+//! How fast results of many runs are read, put side by side and shown, and how fast the output of one run is understood. The
+//! size is the number of tasks, each with two configurations, or of lines.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

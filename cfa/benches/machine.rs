@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How fast the concrete machine runs programs: arithmetic with branches, checked accesses to an array, calls; and how fast
-//! programs become code for it. Its shortcut for simple loops applies to none of the loops.
+//! programs become code for it. Its shortcut for simple loops applies to none of the loops. The size is that of
+//! the array, to which the other loops are proportional, or the number of lines.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How fast waiting nodes go in and out, in each order.
+//! How fast waiting nodes go in and out, in each order. The size is the number of nodes.
 
 use std::hint::black_box;
 use std::rc::Rc;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How fast the operations of octagons are, for 4 to 128 variables: closure of a whole matrix, closure after one constraint,
-//! join, widening.
+//! How fast the operations of octagons are: closure of a whole matrix, closure after one constraint, join, widening. The size
+//! is the number of variables.
 
 use std::hint::black_box;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How fast the abstraction of a block with branches is computed, in each of the ways, for growing numbers of predicates.
+//! How fast the abstraction of a block with branches is computed, in each of the ways. The size is the number
+//! of predicates.
 
 use std::hint::black_box;
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How fast explicit values are: exploration of a state machine, whose many states are told apart and found again by their
-//! values, joins where ways meet, and refinement of long paths of which few values matter.
+//! values, joins where ways meet, and refinement of long paths of which few values matter. The size is the number of
+//! variables, or of branches on the path.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

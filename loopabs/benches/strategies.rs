@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How fast loops get their strategies, are printed with one of them, and become the strategy-augmented automaton, which
-//! is read again: for growing numbers of loops.
+//! is read again. The size is the number of loops.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

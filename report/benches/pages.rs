@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How fast a result is told: the way to an error in words, graphs drawn in layers and in rows, and the whole page.
+//! How fast a result is told: the way to an error in words, graphs drawn in layers and in rows, and the whole page. The
+//! size is the number of steps, or of nodes.
 
 use std::fmt::Write;
 use std::hint::black_box;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How fast terms are built, new and for the second time, and how fast blocks with branches become path formulas.
+//! How fast terms are built, new and for the second time, and how fast blocks with branches become path formulas. The
+//! size is the number of comparisons, or of branches.
 
 use std::hint::black_box;
 

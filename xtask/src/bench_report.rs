@@ -157,7 +157,7 @@ fn one(benchmark: &Value, estimates: &Value) -> Option<Measured> {
 fn page(sections: Vec<(Suite, Vec<Measured>)>) -> String {
     let mut text = String::from(
         "# Benchmarks\n\nBy `cargo xtask bench-report`: wall times of one iteration, the median of all samples with its 95 % \
-         confidence interval. MB are 10^6 bytes.\n",
+         confidence interval (of few samples with `--quick`). MB are 10^6 bytes.\n",
     );
     for (Suite { of, name, about }, mut rows) in sections {
         text += &format!("\n## {of}: {name}\n\n{about}\n\n");
