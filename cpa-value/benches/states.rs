@@ -75,6 +75,7 @@ fn load(text: String) -> (Arc<Program>, BTreeSet<NodeId>) {
 fn main() {
     let mut criterion = Criterion::default().configure_from_args();
     let mut group = criterion.benchmark_group("values");
+    group.sample_size(20);
     let ways = [("states apart", MergeKind::Separate, 4), ("states joined", MergeKind::Join, 40)];
     for (name, merge, count) in ways {
         for others in [0, 200] {
