@@ -10,7 +10,7 @@ use cpa_core::{Cx, Stop};
 use cpa_predicate::Manager;
 use cpa_predicate::manager::limits;
 use smt::solver::{CheckResult, Model};
-use smt::{Term, TermId};
+use smt::{Term, TermId, algebra};
 
 /// The answer to a query.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,6 +33,7 @@ pub fn ask<T>(
 ) -> Result<Answer<T>, Stop> {
     cx.check()?;
     let formula = manager.terms.and_all(formulas);
+    let formula = algebra::by_cases(&mut manager.terms, formula);
     if let Term::False = manager.terms.get(formula) {
         return Ok(Answer::Unsat);
     }

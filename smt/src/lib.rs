@@ -2,6 +2,7 @@
 //! Terms, solvers and interpolation.
 //!
 //! * [`term`]: hash-consed terms over Booleans, bit-vectors, integers and arrays, built through simplifying constructors.
+//! * [`algebra`]: formulas about products, simplified by what their equations imply.
 //! * [`solver`]: the solver interface, decorators, and Z3.
 //! * [`path`]: path formulas of large blocks.
 //! * [`itp`]: feasibility and interpolation of paths.
@@ -15,6 +16,7 @@
 //! statically; that needs CMake 3.26, a C++ compiler with `<format>` (GCC 13, Clang 17), Python 3 and about 40 minutes
 //! of CPU time.
 
+pub mod algebra;
 pub mod error;
 pub mod itp;
 pub mod path;

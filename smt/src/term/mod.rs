@@ -28,7 +28,7 @@ mod ids;
 mod integer;
 mod leaves;
 mod node;
-mod polynomial;
+pub(crate) mod polynomial;
 mod semantics;
 mod smtlib;
 mod store;

@@ -15,7 +15,8 @@ use std::sync::Arc;
 
 use super::ids::TermId;
 use super::node::{BvBin, BvUn, Term};
-use super::semantics::{inverse_odd, mask, signed_max};
+use super::semantics::signed_max;
+pub(crate) use super::semantics::{inverse_odd, mask};
 use super::store::Terms;
 
 /// Number of monomials of a polynomial.
@@ -24,10 +25,10 @@ const MONOMIALS: usize = 60;
 const DEGREE: usize = 8;
 
 /// A product of parts: sorted, with repetitions for powers. The empty one belongs to the constant.
-type Monomial = Vec<TermId>;
+pub(crate) type Monomial = Vec<TermId>;
 
 /// Coefficients by monomial, none zero.
-pub(super) type Polynomial = Arc<BTreeMap<Monomial, u128>>;
+pub(crate) type Polynomial = Arc<BTreeMap<Monomial, u128>>;
 
 fn add(to: &mut BTreeMap<Monomial, u128>, ones: u128, monomial: Monomial, c: u128) {
     let slot = to.entry(monomial).or_insert(0);
@@ -35,7 +36,7 @@ fn add(to: &mut BTreeMap<Monomial, u128>, ones: u128, monomial: Monomial, c: u12
 }
 
 /// `a + factor * b`; None if it is too large.
-fn plus(ones: u128, a: &Polynomial, factor: u128, b: &Polynomial) -> Option<Polynomial> {
+pub(crate) fn plus(ones: u128, a: &Polynomial, factor: u128, b: &Polynomial) -> Option<Polynomial> {
     let mut sum = BTreeMap::clone(a);
     for (monomial, &c) in b.iter() {
         add(&mut sum, ones, monomial.clone(), factor.wrapping_mul(c));
@@ -65,14 +66,15 @@ fn times(ones: u128, a: &Polynomial, b: &Polynomial) -> Option<Polynomial> {
 
 impl Terms {
     /// Whether a term is a sum, product or negation, which a polynomial takes apart.
-    pub(super) fn is_arithmetic(&self, t: TermId) -> bool {
+    pub(crate) fn is_arithmetic(&self, t: TermId) -> bool {
         matches!(
             *self.get(t),
             Term::BvBin(BvBin::Add | BvBin::Sub | BvBin::Mul, ..) | Term::BvUn(BvUn::Neg | BvUn::Not, _)
         )
     }
 
-    fn polynomial(&mut self, root: TermId) -> Polynomial {
+    /// A bit vector as a polynomial over its parts.
+    pub(crate) fn polynomial(&mut self, root: TermId) -> Polynomial {
         let order = self.post_order(&[root], |t| {
             self.polynomials.contains_key(&t) || !(self.is_arithmetic(t) || self.as_bv(t).is_some())
         });
@@ -115,6 +117,20 @@ impl Terms {
         }
     }
 
+    /// `a - b`; None if that is too large.
+    pub(crate) fn polynomial_difference(&mut self, a: TermId, b: TermId) -> Option<Polynomial> {
+        let (p, q) = (self.polynomial(a), self.polynomial(b));
+        let ones = mask(self.width(a));
+        plus(ones, &p, ones, &q)
+    }
+
+    /// Whether a polynomial is zero.
+    pub(crate) fn is_zero(&mut self, width: u32, polynomial: &Polynomial) -> TermId {
+        let sum = self.polynomial_term(width, polynomial);
+        let zero = self.bv(width, 0);
+        self.eq(sum, zero)
+    }
+
     /// `a = b` in normal form. None if the equation is to be treated by its structure.
     pub(super) fn polynomial_eq(&mut self, a: TermId, b: TermId) -> Option<TermId> {
         if !self.is_arithmetic(a) && !self.is_arithmetic(b) {
@@ -122,8 +138,7 @@ impl Terms {
         }
         let width = self.width(a);
         let ones = mask(width);
-        let (p, q) = (self.polynomial(a), self.polynomial(b));
-        let difference = plus(ones, &p, ones, &q)?;
+        let difference = self.polynomial_difference(a, b)?;
         let constant = difference.get(&Vec::new()).copied().unwrap_or(0);
         let twos = difference.iter().filter(|(m, _)| !m.is_empty()).map(|(_, c)| c.trailing_zeros()).min();
         let Some(twos) = twos else { return Some(self.bool(constant == 0)) };
@@ -183,7 +198,8 @@ impl Terms {
         Leading { monomial: monomial.clone(), alone: false }
     }
 
-    fn polynomial_term(&mut self, width: u32, polynomial: &BTreeMap<Monomial, u128>) -> TermId {
+    /// The sum of products that a polynomial stands for.
+    pub(crate) fn polynomial_term(&mut self, width: u32, polynomial: &BTreeMap<Monomial, u128>) -> TermId {
         let mut sum = self.bv(width, 0);
         for (monomial, &c) in polynomial {
             let mut product = self.bv(width, 1);

@@ -214,7 +214,7 @@ impl Terms {
         }
     }
 
-    pub(super) fn as_bv(&self, t: TermId) -> Option<u128> {
+    pub(crate) fn as_bv(&self, t: TermId) -> Option<u128> {
         match *self.get(t) {
             Term::Bv { bits, .. } => Some(bits),
             _ => None,

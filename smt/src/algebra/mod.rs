@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Formulas about products, simplified by what their equations imply.
+//!
+//! Solvers translate products of 32 and 64 bits to circuits, for which `x*u + y*v = c` after a step of Euclid's algorithm
+//! is hopeless; as polynomials both are the same. [`by_cases`] splits a formula at the conditions that its polynomials
+//! depend on, and in each case rewrites all polynomials with the equations that hold there (`ideal`). What is computed
+//! with few bits and then extended is computed with many where the bounds of the case say that nothing is lost (`bounds`).
+
+mod bounds;
+mod ideal;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::term::polynomial::Polynomial;
+use crate::term::{Sort, Term, TermId, Terms};
+use bounds::Bounds;
+use ideal::{Ideal, degree};
+
+/// The most nodes of a formula.
+const SIZE: usize = 4_000;
+/// The most cases.
+const CASES: usize = 64;
+/// How often a case is simplified by what its simplification brought.
+const ROUNDS: usize = 4;
+
+/// A formula with the same models. It is `false` if in each case the equations contradict what else is said.
+pub fn by_cases(terms: &mut Terms, formula: TermId) -> TermId {
+    if terms.size(formula) > SIZE || nonlinear(terms, formula).is_empty() {
+        return formula;
+    }
+    let mut left = Vec::new();
+    let mut open = vec![formula];
+    let mut cases = 0;
+    while let Some(case) = open.pop() {
+        cases += 1;
+        if cases > CASES {
+            return formula;
+        }
+        let case = settled(terms, case);
+        if case == Terms::fls() {
+            continue;
+        }
+        match split(terms, case) {
+            Some(parts) => open.extend(parts),
+            None => left.push(case),
+        }
+    }
+    if left.len() < cases { terms.or_all(&left) } else { formula }
+}
+
+fn conjuncts(terms: &Terms, formula: TermId) -> Vec<TermId> {
+    match terms.get(formula) {
+        Term::And(parts) => parts.to_vec(),
+        _ => vec![formula],
+    }
+}
+
+/// The sides of an equation of numbers.
+fn equation(terms: &Terms, t: TermId) -> Option<(TermId, TermId)> {
+    match *terms.get(t) {
+        Term::Eq(a, b) if matches!(terms.sort(a), Sort::Bv(_)) => Some((a, b)),
+        _ => None,
+    }
+}
+
+/// The equations within a formula that are about products.
+fn nonlinear(terms: &mut Terms, formula: TermId) -> Vec<Polynomial> {
+    let mut found = Vec::new();
+    for t in terms.post_order(&[formula], |_| false) {
+        if let Some((a, b)) = equation(terms, t)
+            && let Some(difference) = terms.polynomial_difference(a, b)
+            && degree(&difference) > 1
+        {
+            found.push(difference);
+        }
+    }
+    found
+}
+
+/// The conjunction, its parts simplified by what the others say.
+fn settled(terms: &mut Terms, formula: TermId) -> TermId {
+    let mut formula = formula;
+    for _ in 0..ROUNDS {
+        let widened = widened(terms, formula);
+        let next = rewritten(terms, widened);
+        if next == formula {
+            break;
+        }
+        formula = next;
+    }
+    formula
+}
+
+/// The conjunction with sums extended in their parts, and with the equations that its comparisons imply.
+fn widened(terms: &mut Terms, formula: TermId) -> TermId {
+    let mut parts = conjuncts(terms, formula);
+    let bounds = Bounds::new(terms, &parts);
+    let equal = bounds.equal(terms);
+    let mut rewriting = Rewriting { bounds, ..Rewriting::default() };
+    for part in &mut parts {
+        *part = rewriting.all(terms, *part);
+    }
+    parts.extend(equal.into_iter().map(|(a, b)| terms.eq(a, b)));
+    terms.and_all(&parts)
+}
+
+/// The conjunction, rewritten with its literals and equations.
+fn rewritten(terms: &mut Terms, formula: TermId) -> TermId {
+    let parts = conjuncts(terms, formula);
+    let mut known: FxHashMap<TermId, TermId> = FxHashMap::default();
+    let mut zeros: BTreeMap<u32, Vec<Polynomial>> = BTreeMap::new();
+    for &part in &parts {
+        match *terms.get(part) {
+            Term::Not(atom) => known.insert(atom, Terms::fls()),
+            Term::Or(_) | Term::Ite(..) => None,
+            _ => known.insert(part, Terms::tru()),
+        };
+        if let Some((a, b)) = equation(terms, part) {
+            zeros.entry(terms.width(a)).or_default().extend(terms.polynomial_difference(a, b));
+        }
+    }
+    let ideals = zeros.into_iter().map(|(width, zeros)| (width, Ideal::new(width, zeros))).collect();
+    let mut rewriting = Rewriting { known, ideals, ..Rewriting::default() };
+    let simpler: Vec<TermId> = parts.into_iter().map(|part| rewriting.part(terms, part)).collect();
+    terms.and_all(&simpler)
+}
+
+/// What is known in a case.
+#[derive(Default)]
+struct Rewriting {
+    /// The literals of the conjunction, and whether they hold. A part is rewritten with those that occur in it.
+    known: FxHashMap<TermId, TermId>,
+    /// What the equations among them imply, by width.
+    ideals: BTreeMap<u32, Ideal>,
+    bounds: Bounds,
+    memo: FxHashMap<TermId, TermId>,
+}
+
+impl Rewriting {
+    /// A part of the conjunction. Equations stay as they are, as the rules come from them; other literals are rewritten by
+    /// these rules only, and the rest by all that is known.
+    fn part(&mut self, terms: &mut Terms, part: TermId) -> TermId {
+        if equation(terms, part).is_some() {
+            return part;
+        }
+        match *terms.get(part) {
+            Term::Not(atom) => {
+                let atom = self.literal(terms, atom);
+                terms.not(atom)
+            }
+            Term::Or(_) | Term::Ite(..) => self.all(terms, part),
+            _ => self.literal(terms, part),
+        }
+    }
+
+    fn literal(&mut self, terms: &mut Terms, atom: TermId) -> TermId {
+        let mut operands = Vec::new();
+        terms.get(atom).for_each_child(|child| operands.push(child));
+        let operands: FxHashMap<TermId, TermId> =
+            operands.into_iter().map(|child| (child, self.all(terms, child))).collect();
+        let atom = terms.rebuild(atom, |child| operands[&child]);
+        self.reduced(terms, atom)
+    }
+
+    fn all(&mut self, terms: &mut Terms, t: TermId) -> TermId {
+        let order = terms.post_order(&[t], |t| self.memo.contains_key(&t) || self.known.contains_key(&t));
+        for t in order {
+            let new = terms.rebuild(t, |child| self.value(child));
+            let new = match self.bounds.extended(terms, new) {
+                Some(sum) => sum,
+                None => self.reduced(terms, new),
+            };
+            self.memo.insert(t, new);
+        }
+        self.value(t)
+    }
+
+    fn value(&self, t: TermId) -> TermId {
+        self.known.get(&t).or_else(|| self.memo.get(&t)).copied().unwrap_or(t)
+    }
+
+    /// An atom with its polynomials reduced, where that makes them simpler.
+    fn reduced(&self, terms: &mut Terms, atom: TermId) -> TermId {
+        if let Some((a, b)) = equation(terms, atom) {
+            let width = terms.width(a);
+            let ideal = self.ideals.get(&width).filter(|ideal| !ideal.is_empty());
+            let difference = ideal.and_then(|_| terms.polynomial_difference(a, b));
+            let Some((difference, ideal)) = difference.zip(ideal) else { return atom };
+            return match ideal.reduce(&difference) {
+                Some(reduced) if simpler(&reduced, &difference) => terms.is_zero(width, &reduced),
+                _ => atom,
+            };
+        }
+        let Term::BvCmp(op, a, b) = *terms.get(atom) else { return atom };
+        let (a, b) = (self.number(terms, a), self.number(terms, b));
+        terms.bv_cmp(op, a, b)
+    }
+
+    /// A number, reduced where that makes it simpler.
+    fn number(&self, terms: &mut Terms, t: TermId) -> TermId {
+        let width = terms.width(t);
+        let Some(ideal) = self.ideals.get(&width).filter(|_| terms.is_arithmetic(t)) else { return t };
+        let polynomial = terms.polynomial(t);
+        match ideal.reduce(&polynomial) {
+            Some(reduced) if degree(&reduced) < degree(&polynomial) => terms.polynomial_term(width, &reduced),
+            _ => t,
+        }
+    }
+}
+
+fn simpler(reduced: &Polynomial, before: &Polynomial) -> bool {
+    (degree(reduced), reduced.len()) < (degree(before), before.len())
+}
+
+/// The cases of a formula: by a condition that a polynomial depends on, or by the parts of a disjunction that is about
+/// products; none if there is neither.
+fn split(terms: &mut Terms, formula: TermId) -> Option<Vec<TermId>> {
+    for polynomial in nonlinear(terms, formula) {
+        let parts: FxHashSet<TermId> = polynomial.keys().flatten().copied().collect();
+        let mut parts: Vec<TermId> = parts.into_iter().collect();
+        parts.sort_unstable();
+        let choice = terms.post_order(&parts, |_| false).into_iter().rev().find_map(|t| match *terms.get(t) {
+            Term::Ite(condition, yes, _) if matches!(terms.sort(yes), Sort::Bv(_)) => Some(condition),
+            _ => None,
+        });
+        if let Some(condition) = choice {
+            let not = terms.not(condition);
+            return Some([not, condition].map(|case| assume(terms, formula, case)).to_vec());
+        }
+    }
+    let parts = conjuncts(terms, formula);
+    for (at, &part) in parts.iter().enumerate() {
+        let cases = match terms.get(part) {
+            Term::Or(cases) => cases.to_vec(),
+            Term::Not(inner) => match terms.get(*inner) {
+                Term::And(cases) => {
+                    let cases = cases.to_vec();
+                    cases.into_iter().map(|case| terms.not(case)).collect()
+                }
+                _ => continue,
+            },
+            _ => continue,
+        };
+        if nonlinear(terms, part).is_empty() {
+            continue;
+        }
+        let mut rest = parts.clone();
+        rest.remove(at);
+        let rest = terms.and_all(&rest);
+        return Some(cases.into_iter().map(|case| terms.and(rest, case)).collect());
+    }
+    None
+}
+
+/// The formula where a condition holds, with the condition replaced by what it is there.
+fn assume(terms: &mut Terms, formula: TermId, condition: TermId) -> TermId {
+    let mut known = FxHashMap::default();
+    for part in conjuncts(terms, condition) {
+        match *terms.get(part) {
+            Term::Not(atom) => known.insert(atom, Terms::fls()),
+            _ => known.insert(part, Terms::tru()),
+        };
+    }
+    match *terms.get(condition) {
+        Term::Not(inner) => known.insert(inner, Terms::fls()),
+        _ => known.insert(condition, Terms::tru()),
+    };
+    let mut rewriting = Rewriting { known, ..Rewriting::default() };
+    let rest = rewriting.all(terms, formula);
+    terms.and(rest, condition)
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Steps of known algorithms, and equivalence on all values of small widths.
+
+use proptest::prelude::*;
+
+use super::by_cases;
+use crate::term::config;
+use crate::term::{BvBin, BvCmp, Sort, TermId, Terms, Value};
+
+/// Variables and operators of one width.
+struct Numbers {
+    terms: Terms,
+    width: u32,
+}
+
+impl Numbers {
+    fn new(width: u32) -> Self {
+        Numbers { terms: Terms::new(), width }
+    }
+
+    fn var(&mut self, name: &str) -> TermId {
+        let symbol = self.terms.symbol(name, Sort::Bv(self.width));
+        self.terms.var(symbol, 0)
+    }
+
+    fn vars<const N: usize>(&mut self, names: [&str; N]) -> [TermId; N] {
+        names.map(|name| self.var(name))
+    }
+
+    fn k(&mut self, value: u128) -> TermId {
+        self.terms.bv(self.width, value)
+    }
+
+    fn add(&mut self, a: TermId, b: TermId) -> TermId {
+        self.terms.bv_bin(BvBin::Add, a, b)
+    }
+
+    fn sub(&mut self, a: TermId, b: TermId) -> TermId {
+        self.terms.bv_bin(BvBin::Sub, a, b)
+    }
+
+    fn mul(&mut self, a: TermId, b: TermId) -> TermId {
+        self.terms.bv_bin(BvBin::Mul, a, b)
+    }
+
+    fn le(&mut self, a: TermId, b: TermId) -> TermId {
+        self.terms.bv_cmp(BvCmp::Sle, a, b)
+    }
+
+    fn lt(&mut self, a: TermId, b: TermId) -> TermId {
+        self.terms.bv_cmp(BvCmp::Slt, a, b)
+    }
+
+    /// Whether the facts and the negation of the goal are found to contradict each other.
+    fn proves(&mut self, facts: &[TermId], goal: TermId) -> bool {
+        let not = self.terms.not(goal);
+        let all: Vec<TermId> = facts.iter().copied().chain([not]).collect();
+        let formula = self.terms.and_all(&all);
+        by_cases(&mut self.terms, formula) == Terms::fls()
+    }
+}
+
+#[test]
+fn a_step_of_euclid_keeps_the_sum_of_products() {
+    let mut n = Numbers::new(32);
+    let [x, y, u, v, a, b] = n.vars(["x", "y", "u", "v", "a", "b"]);
+    let same = |n: &mut Numbers, [x, y, u, v]: [TermId; 4]| {
+        let (left, right, ab) = (n.mul(x, u), n.mul(y, v), n.mul(a, b));
+        let (sum, twice) = (n.add(left, right), n.add(ab, ab));
+        n.terms.eq(sum, twice)
+    };
+    let before = same(&mut n, [x, y, u, v]);
+    let greater = n.lt(y, x);
+    let (less, more, sum) = (n.sub(x, y), n.sub(y, x), n.add(u, v));
+    let (x2, y2) = (n.terms.ite(greater, less, x), n.terms.ite(greater, y, more));
+    let (u2, v2) = (n.terms.ite(greater, u, sum), n.terms.ite(greater, sum, v));
+    let after = same(&mut n, [x2, y2, u2, v2]);
+    assert!(n.proves(&[before], after));
+    let wrong = same(&mut n, [x2, y2, u, v2]);
+    assert!(!n.proves(&[before], wrong));
+}
+
+#[test]
+fn equations_are_used_together() {
+    // A step of division: b = y a, x = q y + r, then r - b and q + a.
+    let mut n = Numbers::new(64);
+    let [x, y, q, r, a, b] = n.vars(["x", "y", "q", "r", "a", "b"]);
+    let (ya, qy) = (n.mul(y, a), n.mul(q, y));
+    let qyr = n.add(qy, r);
+    let facts = [n.terms.eq(b, ya), n.terms.eq(x, qyr)];
+    let (r2, q2) = (n.sub(r, b), n.add(q, a));
+    let qy2 = n.mul(q2, y);
+    let after = n.add(qy2, r2);
+    let goal = n.terms.eq(x, after);
+    assert!(n.proves(&facts, goal));
+    assert!(!n.proves(&facts[1..], goal));
+}
+
+#[test]
+fn bounds_make_equal_and_extensions_exact() {
+    // With i <= m < i + 1 and 0 < z: x (z - 1) = i z x - i x at twice the width if i is 1 ...
+    let mut n = Numbers::new(32);
+    let [z] = n.vars(["z"]);
+    let (zero, one) = (n.k(0), n.k(1));
+    let positive = n.lt(zero, z);
+    let before = n.sub(z, one);
+    let (wide_before, wide) = (n.terms.sext(64, before), n.terms.sext(64, z));
+    n.width = 64;
+    let [x, m] = n.vars(["x", "m"]);
+    let (one, two) = (n.k(1), n.k(2));
+    let bounds = [n.le(one, m), n.lt(m, two)];
+    let (left, mx) = (n.mul(x, wide_before), n.mul(m, x));
+    let mxz = n.mul(mx, wide);
+    let right = n.sub(mxz, mx);
+    let goal = n.terms.eq(left, right);
+    assert!(n.proves(&[positive, bounds[0], bounds[1]], goal));
+    assert!(!n.proves(&bounds, goal), "z may be the least number");
+    assert!(!n.proves(&[positive, bounds[0]], goal), "m may be greater");
+}
+
+/// Makes formulas from bytes.
+struct Maker<'b> {
+    bytes: std::slice::Iter<'b, u8>,
+    terms: Terms,
+}
+
+const NARROW: u32 = 3;
+const WIDE: u32 = 5;
+const NAMES: [&str; 3] = ["x", "y", "z"];
+
+impl Maker<'_> {
+    fn below(&mut self, n: usize) -> usize {
+        usize::from(*self.bytes.next().unwrap_or(&0)) % n
+    }
+
+    fn number(&mut self, width: u32, depth: u32) -> TermId {
+        let choice = self.below(if depth == 0 { 3 } else { 9 });
+        match choice {
+            0 | 1 if width == NARROW => {
+                let symbol = self.terms.symbol(NAMES[self.bytes.len() % 3], Sort::Bv(NARROW));
+                self.terms.var(symbol, 0)
+            }
+            0 | 1 => {
+                let narrow = self.number(NARROW, depth.saturating_sub(1));
+                if choice == 0 { self.terms.sext(width, narrow) } else { self.terms.zext(width, narrow) }
+            }
+            2 => {
+                let bits = self.below(4) as u128;
+                self.terms.bv(width, bits)
+            }
+            3 => {
+                let (c, a, b) = (self.atom(0), self.number(width, depth - 1), self.number(width, depth - 1));
+                self.terms.ite(c, a, b)
+            }
+            _ => {
+                let op = [BvBin::Add, BvBin::Sub, BvBin::Mul][choice % 3];
+                let (a, b) = (self.number(width, depth - 1), self.number(width, depth - 1));
+                self.terms.bv_bin(op, a, b)
+            }
+        }
+    }
+
+    fn atom(&mut self, depth: u32) -> TermId {
+        let width = [NARROW, WIDE][self.below(2)];
+        let (a, b) = (self.number(width, depth), self.number(width, depth));
+        match self.below(5) {
+            0 => self.terms.bv_cmp(BvCmp::Sle, a, b),
+            1 => self.terms.bv_cmp(BvCmp::Ult, a, b),
+            // One more than something, so that bounds meet.
+            2 => {
+                let one = self.terms.bv(width, 1);
+                let next = self.terms.bv_bin(BvBin::Add, a, one);
+                let (low, high) = (self.terms.bv_cmp(BvCmp::Sle, a, b), self.terms.bv_cmp(BvCmp::Slt, b, next));
+                self.terms.and(low, high)
+            }
+            _ => self.terms.eq(a, b),
+        }
+    }
+
+    fn formula(&mut self) -> TermId {
+        let mut parts = Vec::new();
+        for _ in 0..2 + self.below(5) {
+            let mut part = self.atom(2);
+            if self.below(3) == 0 {
+                let other = self.atom(2);
+                part = self.terms.or(part, other);
+            }
+            parts.push(if self.below(3) == 0 { self.terms.not(part) } else { part });
+        }
+        self.terms.and_all(&parts)
+    }
+}
+
+proptest! {
+    #![proptest_config(config(3000))]
+
+    #[test]
+    fn the_models_stay_the_same(bytes in prop::collection::vec(any::<u8>(), 20..160)) {
+        let mut maker = Maker { bytes: bytes.iter(), terms: Terms::new() };
+        let formula = maker.formula();
+        let mut terms = maker.terms;
+        let simpler = by_cases(&mut terms, formula);
+        if simpler != formula {
+            let vars = NAMES.map(|name| terms.symbol(name, Sort::Bv(NARROW)));
+            for bits in 0..1u128 << (3 * NARROW) {
+                let value = |t| terms.eval(t, &mut |symbol, _| {
+                    let at = vars.iter().position(|var| *var == symbol).expect("one of the variables");
+                    Value::Bv { width: NARROW, bits: bits >> (at as u32 * NARROW) & 7 }
+                });
+                prop_assert_eq!(value(formula), value(simpler), "{} and {}", terms.display(formula), terms.display(simpler));
+            }
+        }
+    }
+}
