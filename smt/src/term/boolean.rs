@@ -191,6 +191,9 @@ impl Terms {
         if t == e {
             return t;
         }
+        if let Some(chain) = self.extremum(c, t, e) {
+            return chain;
+        }
         // One leaf that stands on both sides is reached by one condition.
         if let Term::Ite(d, x, y) = *self.get(e) {
             if x == t {

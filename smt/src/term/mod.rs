@@ -4,7 +4,7 @@
 //!
 //! A [`Terms`] store owns the nodes; a [`TermId`] is an index into it. Every constructor simplifies: constants are
 //! folded, operands ordered, and comparisons of if-then-else trees with constants are turned into Boolean structure
-//! (see `boolean`, `bitvec`, `concat`, `sum`, `compare`, `polynomial`, `integer`, `array`, `float` and `leaves`). All
+//! (see `boolean`, `bitvec`, `concat`, `sum`, `compare`, `extremum`, `polynomial`, `integer`, `array`, `float` and `leaves`). All
 //! rewrites are equivalences in SMT-LIB semantics, division by zero included; the property tests in `tests` check this
 //! against a naive evaluator.
 //!
@@ -22,6 +22,7 @@ mod compare;
 mod concat;
 mod display;
 mod eval;
+mod extremum;
 mod float;
 mod identity;
 mod ids;

@@ -4,6 +4,7 @@
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
+use super::extremum::Extremum;
 use super::identity::StoreId;
 use super::ids::{Sort, SymId, TermId, Value};
 use super::leaves::{LeafOp, Leaves};
@@ -42,6 +43,7 @@ pub struct Terms {
     pub(super) leaf_memo: FxHashMap<(LeafOp, TermId), TermId>,
     pub(super) selections: FxHashMap<(TermId, TermId), TermId>,
     pub(super) polynomials: FxHashMap<TermId, Polynomial>,
+    pub(super) extrema: FxHashMap<TermId, Extremum>,
     /// Nesting of constructors that call each other through if-then-else trees, see `leaves`.
     pub(super) depth: u32,
 }
@@ -65,6 +67,7 @@ impl Terms {
             leaf_memo: FxHashMap::default(),
             selections: FxHashMap::default(),
             polynomials: FxHashMap::default(),
+            extrema: FxHashMap::default(),
             depth: 0,
         };
         let (t, f) = (terms.intern(Term::True), terms.intern(Term::False));

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use super::config;
-use crate::term::{BvBin, BvCmp, BvUn, Sort, Term, TermId, Terms};
+use crate::term::{BvBin, BvCmp, BvUn, Sort, Term, TermId, Terms, Value};
 
 struct Builder {
     terms: Terms,
@@ -252,6 +252,36 @@ fn polynomial_identities_need_no_solver() {
     }
 }
 
+/// The greatest or least of numbers, found one after the other: a new one replaces the one so far if the comparison says so.
+fn extremum(b: &mut Builder, op: BvCmp, greatest: bool, numbers: &[TermId]) -> TermId {
+    numbers[1..].iter().fold(numbers[0], |so_far, &number| {
+        let (low, high) = if greatest { (so_far, number) } else { (number, so_far) };
+        let replaces = b.terms.bv_cmp(op, low, high);
+        b.terms.ite(replaces, number, so_far)
+    })
+}
+
+#[test]
+fn the_greatest_element_of_a_permutation_is_the_same_term() {
+    let mut b = Builder::new(64);
+    let zero = b.k(0);
+    let narrow: Vec<TermId> = (0..60).map(|at| b.narrow(&format!("x{at}"), 32)).collect();
+    let mut numbers: Vec<TermId> = narrow.iter().map(|&x| b.terms.sext(64, x)).collect();
+    numbers.insert(0, zero);
+    for (op, greatest) in [(BvCmp::Slt, true), (BvCmp::Sle, true), (BvCmp::Slt, false), (BvCmp::Ult, false)] {
+        let first = extremum(&mut b, op, greatest, &numbers);
+        let mut other = numbers.clone();
+        other.swap(1, 2);
+        assert_eq!(extremum(&mut b, op, greatest, &other), first);
+        other[1..].rotate_left(1);
+        assert_eq!(extremum(&mut b, op, greatest, &other), first);
+        other[1..].reverse();
+        assert_eq!(extremum(&mut b, op, greatest, &other), first);
+        assert_ne!(extremum(&mut b, op, greatest, &other[1..]), first);
+        assert_ne!(extremum(&mut b, op, !greatest, &other), first);
+    }
+}
+
 #[test]
 fn integer_constraints_are_canonical() {
     let mut terms = Terms::new();
@@ -333,6 +363,45 @@ fn build(b: &mut Builder, p: &[(i8, Vec<usize>)], factor: i128) -> TermId {
 
 proptest! {
     #![proptest_config(config(2000))]
+
+    #[test]
+    fn extrema_have_their_values(
+        op in prop_oneof![Just(BvCmp::Slt), Just(BvCmp::Sle), Just(BvCmp::Ult), Just(BvCmp::Ule)],
+        choices in prop::collection::vec((any::<bool>(), 0usize..7), 2..9),
+        values in prop::array::uniform4(0u8..16),
+    ) {
+        let mut b = Builder::new(4);
+        let symbols = ["v", "w", "x", "y"].map(|name| b.terms.symbol(name, Sort::Bv(4)));
+        let number = |b: &mut Builder, at: usize| match at {
+            0..4 => b.terms.var(symbols[at], 0),
+            _ => b.k([0, 7, 8][at - 4]),
+        };
+        let value = |at: usize| if at < 4 { values[at] } else { [0, 7, 8][at - 4] };
+        let holds = |low: u8, high: u8| {
+            let signed = |x: u8| i16::from(x) - if x > 7 { 16 } else { 0 };
+            match op {
+                BvCmp::Slt => signed(low) < signed(high),
+                BvCmp::Sle => signed(low) <= signed(high),
+                BvCmp::Ult => low < high,
+                BvCmp::Ule => low <= high,
+            }
+        };
+        let mut term = number(&mut b, choices[0].1);
+        let mut expected = value(choices[0].1);
+        for &(greatest, at) in &choices[1..] {
+            let (next, known) = (number(&mut b, at), value(at));
+            let (low, high) = if greatest { (term, next) } else { (next, term) };
+            let replaces = b.terms.bv_cmp(op, low, high);
+            term = b.terms.ite(replaces, next, term);
+            let (low, high) = if greatest { (expected, known) } else { (known, expected) };
+            expected = if holds(low, high) { known } else { expected };
+        }
+        let found = b.terms.eval(term, &mut |symbol, _| {
+            let at = symbols.iter().position(|other| *other == symbol).expect("one of the variables");
+            Value::Bv { width: 4, bits: u128::from(values[at]) }
+        });
+        prop_assert_eq!(found, Value::Bv { width: 4, bits: u128::from(expected) }, "{}", b.terms.display(term));
+    }
 
     #[test]
     fn equal_equations_are_one_atom(
