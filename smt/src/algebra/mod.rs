@@ -59,6 +59,14 @@ fn conjuncts(terms: &Terms, formula: TermId) -> Vec<TermId> {
     }
 }
 
+/// What a condition that holds says: a condition without negation, and whether that holds.
+fn truth(terms: &Terms, condition: TermId) -> (TermId, TermId) {
+    match *terms.get(condition) {
+        Term::Not(inner) => (inner, Terms::fls()),
+        _ => (condition, Terms::tru()),
+    }
+}
+
 /// The sides of an equation of numbers.
 fn equation(terms: &Terms, t: TermId) -> Option<(TermId, TermId)> {
     match *terms.get(t) {
@@ -114,11 +122,9 @@ fn rewritten(terms: &mut Terms, formula: TermId) -> TermId {
     let mut known: FxHashMap<TermId, TermId> = FxHashMap::default();
     let mut zeros: BTreeMap<u32, Vec<Polynomial>> = BTreeMap::new();
     for &part in &parts {
-        match *terms.get(part) {
-            Term::Not(atom) => known.insert(atom, Terms::fls()),
-            Term::Or(_) | Term::Ite(..) => None,
-            _ => known.insert(part, Terms::tru()),
-        };
+        if !matches!(terms.get(part), Term::Or(_) | Term::Ite(..)) {
+            known.extend([truth(terms, part)]);
+        }
         if let Some((a, b)) = equation(terms, part) {
             zeros.entry(terms.width(a)).or_default().extend(terms.polynomial_difference(a, b));
         }
@@ -258,17 +264,8 @@ fn split(terms: &mut Terms, formula: TermId) -> Option<Vec<TermId>> {
 
 /// The formula where a condition holds, with the condition replaced by what it is there.
 fn assume(terms: &mut Terms, formula: TermId, condition: TermId) -> TermId {
-    let mut known = FxHashMap::default();
-    for part in conjuncts(terms, condition) {
-        match *terms.get(part) {
-            Term::Not(atom) => known.insert(atom, Terms::fls()),
-            _ => known.insert(part, Terms::tru()),
-        };
-    }
-    match *terms.get(condition) {
-        Term::Not(inner) => known.insert(inner, Terms::fls()),
-        _ => known.insert(condition, Terms::tru()),
-    };
+    let parts = conjuncts(terms, condition).into_iter().chain([condition]);
+    let known = parts.map(|part| truth(terms, part)).collect();
     let mut rewriting = Rewriting { known, ..Rewriting::default() };
     let rest = rewriting.all(terms, formula);
     terms.and(rest, condition)
