@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::rc::Rc;
 
 use algo_cegar::replay;
-use cfa::machine::{Asked, Code, End, Inputs, Machine, Move, Setup, Storage};
+use cfa::machine::{Asked, Code, End, Inputs, Machine, Setup, Storage};
 use cfa::{IntTy, NodeId, Options, Program, Property, Source};
 use cpa_core::{Counterexample, Step};
 use criterion::{BenchmarkId, Criterion};
@@ -38,12 +38,7 @@ fn run(program: &Program) -> (Counterexample, NodeId) {
     machine.limit_steps(usize::MAX);
     let mut numbers = Numbers::default();
     let Some(End::Target(target)) = machine.run(&mut numbers, u64::MAX) else { panic!("the error is reached") };
-    let steps = machine.steps().iter().map(|taken| match *taken {
-        Move::Edge(edge) => Step::Edge(edge),
-        Move::Enter(edge) => Step::Enter(edge),
-        Move::Leave(edge) => Step::Leave(edge),
-    });
-    let steps: Vec<Step> = steps.collect();
+    let steps: Vec<Step> = machine.steps().iter().map(|taken| Step::from(*taken)).collect();
     (Counterexample { steps, inputs: numbers.0, ..Counterexample::default() }, target)
 }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use cfa::ir::{HavocOrigin, Op};
-use cfa::machine::{Asked, Code, End, Fault, Inputs, Machine, Move, Setup, Storage};
+use cfa::machine::{Asked, Code, End, Fault, Inputs, Machine, Setup, Storage};
 use cfa::{EdgeId, IntTy, NodeId, Program, VarId};
 use cpa_core::{Counterexample, Rest, Step};
 use thiserror::Error;
@@ -156,7 +156,7 @@ pub fn replay(program: &Program, cex: &Counterexample, target: NodeId) -> Result
     };
     // The first step that is different explains everything that comes after it.
     for (index, (&step, &taken)) in cex.steps.iter().zip(machine.steps()).enumerate() {
-        let taken = step_of(taken);
+        let taken = Step::from(taken);
         if step != taken {
             let at = taken.source(program);
             return Err(match (step, taken) {
@@ -233,14 +233,6 @@ fn connected(program: &Program, cex: &Counterexample) -> Result<NodeId, Disbelie
         at = step.destination(program);
     }
     Ok(at)
-}
-
-fn step_of(taken: Move) -> Step {
-    match taken {
-        Move::Edge(edge) => Step::Edge(edge),
-        Move::Enter(edge) => Step::Enter(edge),
-        Move::Leave(edge) => Step::Leave(edge),
-    }
 }
 
 fn place(program: &Program, edge: EdgeId) -> String {

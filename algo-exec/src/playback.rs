@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use cfa::machine::{Asked, Code, End, Inputs, Machine, Move, Setup, Storage};
+use cfa::machine::{Asked, Code, End, Inputs, Machine, Setup, Storage};
 use cfa::{EdgeId, IntTy, NodeId, Program};
 use cpa_core::{Counterexample, Cx, Rest, Step, Stop};
 
@@ -37,15 +37,7 @@ pub fn counterexample(
     if end != End::Target(target) {
         return Ok(None);
     }
-    let steps: Vec<Step> = machine
-        .steps()
-        .iter()
-        .map(|step| match *step {
-            Move::Edge(edge) => Step::Edge(edge),
-            Move::Enter(edge) => Step::Enter(edge),
-            Move::Leave(edge) => Step::Leave(edge),
-        })
-        .collect();
+    let steps: Vec<Step> = machine.steps().iter().map(|taken| Step::from(*taken)).collect();
     let further = machine.step_count() - steps.len() as u64;
     let rest = (further > 0).then_some(Rest { steps: further, inputs: tape.rest });
     Ok(Some(Counterexample { steps, inputs: tape.inputs, memory: tape.memory, rest }))

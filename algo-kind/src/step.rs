@@ -22,7 +22,7 @@ use cpa_predicate::Manager;
 use smt::TermId;
 
 use crate::cutpoints::Cutpoints;
-use crate::invariants::{Invariants, conjuncts, still_meant, with_instances};
+use crate::invariants::{Invariants, still_meant, with_instances};
 
 /// The unrolling from one cut point.
 pub struct StepUnrolling {
@@ -93,7 +93,7 @@ impl StepUnrolling {
         let mut knowledge = Vec::new();
         for &(number, id) in &self.heads[..self.last] {
             let path = self.unrolling.path(id);
-            for fact in conjuncts(&manager.terms, invariants.term(number)) {
+            for fact in manager.terms.conjuncts(invariants.term(number)) {
                 if !still_meant(manager, self.unrolling.program(), path, fact) {
                     continue;
                 }

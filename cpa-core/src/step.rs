@@ -8,6 +8,7 @@ use std::fmt;
 
 use cfa::ids::{EdgeId, NodeId};
 use cfa::ir::Op;
+use cfa::machine::Move;
 
 use cfa::Program;
 
@@ -20,6 +21,17 @@ pub enum Step {
     Enter(EdgeId),
     /// From the exit of the callee to the return site of a call edge; the result variable takes the returned value.
     Leave(EdgeId),
+}
+
+impl From<Move> for Step {
+    /// The step that the concrete machine took.
+    fn from(taken: Move) -> Step {
+        match taken {
+            Move::Edge(edge) => Step::Edge(edge),
+            Move::Enter(edge) => Step::Enter(edge),
+            Move::Leave(edge) => Step::Leave(edge),
+        }
+    }
 }
 
 impl Step {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::hint::black_box;
 use std::rc::Rc;
 
-use cfa::machine::{Code, Machine, Move, NoInputs, Setup, Storage};
+use cfa::machine::{Code, Machine, NoInputs, Setup, Storage};
 use cfa::{Options, Program, Property, Source};
 use cpa_core::{Counterexample, Step};
 use criterion::{BenchmarkId, Criterion};
@@ -41,11 +41,7 @@ fn run(program: &Program) -> Counterexample {
     let mut machine = Machine::new(Rc::new(Code::new(program, &setup).expect("it is small")), 1 << 20);
     machine.limit_steps(usize::MAX);
     machine.run(&mut NoInputs, u64::MAX).expect("it ends");
-    let steps = machine.steps().iter().map(|taken| match *taken {
-        Move::Edge(edge) => Step::Edge(edge),
-        Move::Enter(edge) => Step::Enter(edge),
-        Move::Leave(edge) => Step::Leave(edge),
-    });
+    let steps = machine.steps().iter().map(|taken| Step::from(*taken));
     Counterexample { steps: steps.collect(), ..Counterexample::default() }
 }
 

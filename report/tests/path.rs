@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The way to the error in words: values are those of the run, and what the error does not depend on is left out.
 
-use cfa::machine::{Code, Machine, Move, NoInputs, Setup, Storage};
+use cfa::machine::{Code, Machine, NoInputs, Setup, Storage};
 use cfa::{Options, Property, Source};
 use cpa_core::{Counterexample, Step};
 
@@ -14,11 +14,7 @@ fn run(text: &str) -> Vec<String> {
     let mut machine = Machine::new(std::rc::Rc::new(Code::new(&program, &setup).unwrap()), 1 << 20);
     machine.limit_steps(10_000);
     machine.run(&mut NoInputs, 10_000).unwrap();
-    let steps = machine.steps().iter().map(|step| match *step {
-        Move::Edge(edge) => Step::Edge(edge),
-        Move::Enter(edge) => Step::Enter(edge),
-        Move::Leave(edge) => Step::Leave(edge),
-    });
+    let steps = machine.steps().iter().map(|taken| Step::from(*taken));
     let run = Counterexample { steps: steps.collect(), ..Counterexample::default() };
     report::path::lines(&report::path::steps(&program, &property, &run), false)
 }

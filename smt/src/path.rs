@@ -262,14 +262,9 @@ fn selector(terms: &mut Terms, pc1: TermId, pc2: TermId) -> TermId {
 
 /// The conjuncts of a condition, sorted.
 fn conjuncts(terms: &Terms, pc: TermId) -> Vec<TermId> {
-    match terms.get(pc) {
-        Term::And(args) => {
-            let mut args = args.to_vec();
-            args.sort_unstable();
-            args
-        }
-        _ => vec![pc],
-    }
+    let mut conjuncts = terms.conjuncts(pc);
+    conjuncts.sort_unstable();
+    conjuncts
 }
 
 #[cfg(test)]

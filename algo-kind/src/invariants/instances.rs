@@ -13,7 +13,7 @@ use cfa::ids::RegionId;
 use cfa::ir::Op;
 use cpa_predicate::Manager;
 use rustc_hash::FxHashMap;
-use smt::{PathFormula, Sort, SymId, Term, TermId, Terms};
+use smt::{PathFormula, Sort, SymId, TermId, Terms};
 
 use super::arrays::{index_term, number};
 use super::memory::place;
@@ -85,14 +85,6 @@ fn relevant(terms: &mut Terms, indices: &Indices, fact: TermId) -> BTreeSet<Term
     symbols.iter().filter_map(|(symbol, _)| indices.get(symbol)).flatten().copied().collect()
 }
 
-/// The conjuncts of a term.
-pub(crate) fn conjuncts(terms: &Terms, term: TermId) -> Vec<TermId> {
-    match terms.get(term) {
-        Term::And(parts) => parts.iter().flat_map(|&part| conjuncts(terms, part)).collect(),
-        _ => vec![term],
-    }
-}
-
 /// A fact for one index.
 fn instance(terms: &mut Terms, fact: TermId, at: TermId) -> TermId {
     let index = index(terms);
@@ -111,7 +103,7 @@ pub(crate) fn with_instances(
     let indices = accesses(manager, program, steps, first, false);
     let mut more = Vec::new();
     for &fact in &facts {
-        for conjunct in conjuncts(&manager.terms, fact) {
+        for conjunct in manager.terms.conjuncts(fact) {
             for at in relevant(&mut manager.terms, &indices, conjunct) {
                 more.push(instance(&mut manager.terms, conjunct, at));
             }

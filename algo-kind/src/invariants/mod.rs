@@ -37,7 +37,7 @@ use crate::step::StepUnrolling;
 use candidates::Guesser;
 use dataflow::{PRECISIONS, Precision};
 use induction::Induction;
-pub(crate) use instances::{conjuncts, with_instances};
+pub(crate) use instances::with_instances;
 use memory::Layout;
 pub use proposed::{Bound, Proposer};
 use sample::Sample;

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use cfa::machine::{Asked, Code, End, Inputs, Machine, Move, Setup, Storage};
+use cfa::machine::{Asked, Code, End, Inputs, Machine, Setup, Storage};
 use cfa::{ExprKind, IntTy, Options, Program, Property, Source, VarId};
 use cpa_core::algorithm::at_target;
 use cpa_core::{CallstackCpa, Composite, Cx, Exploration, LocationCpa, Remerge, ReversePostOrder, Status, Step, run};
@@ -105,11 +105,7 @@ fn concrete_runs_are_contained() {
             let tracked = (round % 2 == 1).then(|| Rc::new(some));
             let mut states = vec![transfer.top()];
             for (index, &one) in machine.steps().iter().enumerate() {
-                let step = match one {
-                    Move::Edge(edge) => Step::Edge(edge),
-                    Move::Enter(edge) => Step::Enter(edge),
-                    Move::Leave(edge) => Step::Leave(edge),
-                };
+                let step = Step::from(one);
                 states = states.iter().flat_map(|state| transfer.post(state, step, &tracked)).collect();
                 assert!(!states.is_empty(), "step {index}, {step}, is not contained");
             }

@@ -77,11 +77,7 @@ fn follow(machine: &Machine, moves: &[Move], run: &Concrete, tracked: Tracked<'_
     let program = machine.program();
     let mut state = ValueState::default();
     for (index, &one) in moves.iter().enumerate() {
-        let step = match one {
-            Move::Edge(edge) => Step::Edge(edge),
-            Move::Enter(edge) => Step::Enter(edge),
-            Move::Leave(edge) => Step::Leave(edge),
-        };
+        let step = Step::from(one);
         let full = machine.post(&state, step, tracked);
         state = full.unwrap_or_else(|| panic!("step {index}, {step}, is not contained"));
     }

@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::term::polynomial::mask;
+use crate::term::semantics::{from_signed, to_signed};
 use crate::term::{BvBin, BvCmp, Term, TermId, Terms};
 
 /// A comparison that holds: the first term is at most the second one, or greater.
@@ -31,29 +31,22 @@ fn all(width: u32, signed: bool) -> (i128, i128) {
 /// The widest numbers that are looked at, so that sums of a few products fit into 128 bits.
 const WIDTH: u32 = 64;
 
-fn read(width: u32, bits: u128, signed: bool) -> i128 {
-    let value = i128::try_from(bits).expect("at most 64 bits");
-    if signed && value > all(width, true).1 { value - (1i128 << width) } else { value }
-}
-
 impl Bounds {
     /// What the literals among the parts of a conjunction say.
     pub(super) fn new(terms: &Terms, parts: &[TermId]) -> Self {
         let mut bounds = Bounds::default();
         for &part in parts {
-            let (atom, holds) = match *terms.get(part) {
-                Term::Not(atom) => (atom, false),
-                _ => (part, true),
-            };
+            let (atom, negated) = terms.strip_not(part);
             let Term::BvCmp(op @ (BvCmp::Ule | BvCmp::Sle), left, right) = *terms.get(atom) else { continue };
             if terms.width(left) <= WIDTH {
-                bounds.comparisons.push(Comparison { signed: op == BvCmp::Sle, left, right, holds });
+                bounds.comparisons.push(Comparison { signed: op == BvCmp::Sle, left, right, holds: !negated });
             }
         }
         for at in 0..bounds.comparisons.len() {
             let Comparison { signed, left, right, holds } = bounds.comparisons[at];
             let width = terms.width(left);
-            let constant = |t: TermId| terms.as_bv(t).map(|bits| read(width, bits, signed));
+            let number = |bits: u128| if signed { to_signed(width, bits) } else { bits as i128 };
+            let constant = |t: TermId| terms.as_bv(t).map(number);
             let (term, low, high) = match (constant(left), constant(right)) {
                 (Some(least), None) if holds => (right, Some(least), None),
                 (Some(least), None) => (right, None, Some(least - 1)),
@@ -117,9 +110,9 @@ impl Bounds {
         let (mut least, mut greatest) = (0i128, 0i128);
         let mut sum = terms.bv(wide, 0);
         for (monomial, &c) in polynomial.iter() {
-            let coefficient = read(width, c, true);
+            let coefficient = to_signed(width, c);
             let (mut low, mut high) = (coefficient, coefficient);
-            let mut product = terms.bv(wide, u128::from_ne_bytes(coefficient.to_ne_bytes()) & mask(wide));
+            let mut product = terms.bv(wide, from_signed(wide, coefficient));
             for &part in monomial {
                 let range = self.range(terms, part, signed);
                 if range.0 > range.1 {

@@ -10,7 +10,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::term::polynomial::{Monomial, Polynomial, inverse_odd, mask, plus};
+use crate::term::polynomial::{Monomial, Polynomial, plus, product};
+use crate::term::semantics::{inverse_odd, mask};
 
 /// The most rules.
 const RULES: usize = 24;
@@ -43,12 +44,6 @@ fn quotient(whole: &Monomial, part: &Monomial) -> Option<Monomial> {
     let mut wanted = part.iter().peekable();
     let rest: Monomial = whole.iter().copied().filter(|have| wanted.next_if_eq(&have).is_none()).collect();
     wanted.next().is_none().then_some(rest)
-}
-
-fn product(left: &Monomial, right: &Monomial) -> Monomial {
-    let mut product = [left.as_slice(), right.as_slice()].concat();
-    product.sort_unstable();
-    product
 }
 
 fn times(polynomial: &Polynomial, monomial: &Monomial) -> Polynomial {

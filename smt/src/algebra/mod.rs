@@ -11,9 +11,9 @@ mod ideal;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use crate::term::polynomial::Polynomial;
 use crate::term::{Sort, Term, TermId, Terms};
@@ -29,7 +29,8 @@ const ROUNDS: usize = 4;
 
 /// A formula with the same models. It is `false` if in each case the equations contradict what else is said.
 pub fn by_cases(terms: &mut Terms, formula: TermId) -> TermId {
-    if terms.size(formula) > SIZE || nonlinear(terms, formula).is_empty() {
+    let nodes = terms.post_order(&[formula], |_| false);
+    if nodes.len() > SIZE || !nodes.into_iter().any(|node| nonlinear(terms, node).is_some()) {
         return formula;
     }
     let mut left = Vec::new();
@@ -52,19 +53,10 @@ pub fn by_cases(terms: &mut Terms, formula: TermId) -> TermId {
     if left.len() < cases { terms.or_all(&left) } else { formula }
 }
 
-fn conjuncts(terms: &Terms, formula: TermId) -> Vec<TermId> {
-    match terms.get(formula) {
-        Term::And(parts) => parts.to_vec(),
-        _ => vec![formula],
-    }
-}
-
 /// What a condition that holds says: a condition without negation, and whether that holds.
 fn truth(terms: &Terms, condition: TermId) -> (TermId, TermId) {
-    match *terms.get(condition) {
-        Term::Not(inner) => (inner, Terms::fls()),
-        _ => (condition, Terms::tru()),
-    }
+    let (condition, negated) = terms.strip_not(condition);
+    (condition, terms.bool(!negated))
 }
 
 /// The sides of an equation of numbers.
@@ -75,18 +67,10 @@ fn equation(terms: &Terms, t: TermId) -> Option<(TermId, TermId)> {
     }
 }
 
-/// The equations within a formula that are about products.
-fn nonlinear(terms: &mut Terms, formula: TermId) -> Vec<Polynomial> {
-    let mut found = Vec::new();
-    for t in terms.post_order(&[formula], |_| false) {
-        if let Some((a, b)) = equation(terms, t)
-            && let Some(difference) = terms.polynomial_difference(a, b)
-            && degree(&difference) > 1
-        {
-            found.push(difference);
-        }
-    }
-    found
+/// The difference of the sides of an equation about products.
+fn nonlinear(terms: &mut Terms, node: TermId) -> Option<Polynomial> {
+    let (a, b) = equation(terms, node)?;
+    terms.polynomial_difference(a, b).filter(|difference| degree(difference) > 1)
 }
 
 /// The conjunction, its parts simplified by what the others say.
@@ -105,7 +89,7 @@ fn settled(terms: &mut Terms, formula: TermId) -> TermId {
 
 /// The conjunction with sums extended in their parts, and with the equations that its comparisons imply.
 fn widened(terms: &mut Terms, formula: TermId) -> TermId {
-    let mut parts = conjuncts(terms, formula);
+    let mut parts = terms.conjuncts(formula);
     let bounds = Bounds::new(terms, &parts);
     let equal = bounds.equal(terms);
     let mut rewriting = Rewriting { bounds, ..Rewriting::default() };
@@ -118,7 +102,7 @@ fn widened(terms: &mut Terms, formula: TermId) -> TermId {
 
 /// The conjunction, rewritten with its literals and equations.
 fn rewritten(terms: &mut Terms, formula: TermId) -> TermId {
-    let parts = conjuncts(terms, formula);
+    let parts = terms.conjuncts(formula);
     let mut known: FxHashMap<TermId, TermId> = FxHashMap::default();
     let mut zeros: BTreeMap<u32, Vec<Polynomial>> = BTreeMap::new();
     for &part in &parts {
@@ -225,10 +209,10 @@ fn simpler(reduced: &Polynomial, before: &Polynomial) -> bool {
 /// The cases of a formula: by a condition that a polynomial depends on, or by the parts of a disjunction that is about
 /// products; none if there is neither.
 fn split(terms: &mut Terms, formula: TermId) -> Option<Vec<TermId>> {
-    for polynomial in nonlinear(terms, formula) {
-        let parts: FxHashSet<TermId> = polynomial.keys().flatten().copied().collect();
-        let mut parts: Vec<TermId> = parts.into_iter().collect();
-        parts.sort_unstable();
+    for node in terms.post_order(&[formula], |_| false) {
+        let Some(polynomial) = nonlinear(terms, node) else { continue };
+        let parts: BTreeSet<TermId> = polynomial.keys().flatten().copied().collect();
+        let parts: Vec<TermId> = parts.into_iter().collect();
         let choice = terms.post_order(&parts, |_| false).into_iter().rev().find_map(|t| match *terms.get(t) {
             Term::Ite(condition, yes, _) if matches!(terms.sort(yes), Sort::Bv(_)) => Some(condition),
             _ => None,
@@ -238,20 +222,17 @@ fn split(terms: &mut Terms, formula: TermId) -> Option<Vec<TermId>> {
             return Some([not, condition].map(|case| assume(terms, formula, case)).to_vec());
         }
     }
-    let parts = conjuncts(terms, formula);
+    let parts = terms.conjuncts(formula);
     for (at, &part) in parts.iter().enumerate() {
-        let cases = match terms.get(part) {
-            Term::Or(cases) => cases.to_vec(),
-            Term::Not(inner) => match terms.get(*inner) {
-                Term::And(cases) => {
-                    let cases = cases.to_vec();
-                    cases.into_iter().map(|case| terms.not(case)).collect()
-                }
-                _ => continue,
-            },
+        let cases = match *terms.get(part) {
+            Term::Or(_) => terms.disjuncts(part),
+            Term::Not(inner) if matches!(terms.get(inner), Term::And(_)) => {
+                terms.conjuncts(inner).into_iter().map(|case| terms.not(case)).collect()
+            }
             _ => continue,
         };
-        if nonlinear(terms, part).is_empty() {
+        let nodes = terms.post_order(&[part], |_| false);
+        if !nodes.into_iter().any(|node| nonlinear(terms, node).is_some()) {
             continue;
         }
         let mut rest = parts.clone();
@@ -264,7 +245,7 @@ fn split(terms: &mut Terms, formula: TermId) -> Option<Vec<TermId>> {
 
 /// The formula where a condition holds, with the condition replaced by what it is there.
 fn assume(terms: &mut Terms, formula: TermId, condition: TermId) -> TermId {
-    let parts = conjuncts(terms, condition).into_iter().chain([condition]);
+    let parts = terms.conjuncts(condition).into_iter().chain([condition]);
     let known = parts.map(|part| truth(terms, part)).collect();
     let mut rewriting = Rewriting { known, ..Rewriting::default() };
     let rest = rewriting.all(terms, formula);

@@ -4,87 +4,41 @@
 use proptest::prelude::*;
 
 use super::by_cases;
-use crate::term::config;
-use crate::term::{BvBin, BvCmp, Sort, TermId, Terms, Value};
+use crate::term::{Builder, BvBin, BvCmp, Sort, TermId, Terms, Value, config};
 
-/// Variables and operators of one width.
-struct Numbers {
-    terms: Terms,
-    width: u32,
-}
-
-impl Numbers {
-    fn new(width: u32) -> Self {
-        Numbers { terms: Terms::new(), width }
-    }
-
-    fn var(&mut self, name: &str) -> TermId {
-        let symbol = self.terms.symbol(name, Sort::Bv(self.width));
-        self.terms.var(symbol, 0)
-    }
-
-    fn vars<const N: usize>(&mut self, names: [&str; N]) -> [TermId; N] {
-        names.map(|name| self.var(name))
-    }
-
-    fn k(&mut self, value: u128) -> TermId {
-        self.terms.bv(self.width, value)
-    }
-
-    fn add(&mut self, a: TermId, b: TermId) -> TermId {
-        self.terms.bv_bin(BvBin::Add, a, b)
-    }
-
-    fn sub(&mut self, a: TermId, b: TermId) -> TermId {
-        self.terms.bv_bin(BvBin::Sub, a, b)
-    }
-
-    fn mul(&mut self, a: TermId, b: TermId) -> TermId {
-        self.terms.bv_bin(BvBin::Mul, a, b)
-    }
-
-    fn le(&mut self, a: TermId, b: TermId) -> TermId {
-        self.terms.bv_cmp(BvCmp::Sle, a, b)
-    }
-
-    fn lt(&mut self, a: TermId, b: TermId) -> TermId {
-        self.terms.bv_cmp(BvCmp::Slt, a, b)
-    }
-
-    /// Whether the facts and the negation of the goal are found to contradict each other.
-    fn proves(&mut self, facts: &[TermId], goal: TermId) -> bool {
-        let not = self.terms.not(goal);
-        let all: Vec<TermId> = facts.iter().copied().chain([not]).collect();
-        let formula = self.terms.and_all(&all);
-        by_cases(&mut self.terms, formula) == Terms::fls()
-    }
+/// Whether the facts and the negation of the goal are found to contradict each other.
+fn proves(n: &mut Builder, facts: &[TermId], goal: TermId) -> bool {
+    let not = n.terms.not(goal);
+    let all: Vec<TermId> = facts.iter().copied().chain([not]).collect();
+    let formula = n.terms.and_all(&all);
+    by_cases(&mut n.terms, formula) == Terms::fls()
 }
 
 #[test]
 fn a_step_of_euclid_keeps_the_sum_of_products() {
-    let mut n = Numbers::new(32);
-    let [x, y, u, v, a, b] = n.vars(["x", "y", "u", "v", "a", "b"]);
-    let same = |n: &mut Numbers, [x, y, u, v]: [TermId; 4]| {
+    let mut n = Builder::new(32);
+    let [x, y, u, v, a, b] = ["x", "y", "u", "v", "a", "b"].map(|name| n.var(name));
+    let same = |n: &mut Builder, [x, y, u, v]: [TermId; 4]| {
         let (left, right, ab) = (n.mul(x, u), n.mul(y, v), n.mul(a, b));
         let (sum, twice) = (n.add(left, right), n.add(ab, ab));
         n.terms.eq(sum, twice)
     };
     let before = same(&mut n, [x, y, u, v]);
-    let greater = n.lt(y, x);
+    let greater = n.terms.bv_cmp(BvCmp::Slt, y, x);
     let (less, more, sum) = (n.sub(x, y), n.sub(y, x), n.add(u, v));
     let (x2, y2) = (n.terms.ite(greater, less, x), n.terms.ite(greater, y, more));
     let (u2, v2) = (n.terms.ite(greater, u, sum), n.terms.ite(greater, sum, v));
     let after = same(&mut n, [x2, y2, u2, v2]);
-    assert!(n.proves(&[before], after));
+    assert!(proves(&mut n, &[before], after));
     let wrong = same(&mut n, [x2, y2, u, v2]);
-    assert!(!n.proves(&[before], wrong));
+    assert!(!proves(&mut n, &[before], wrong));
 }
 
 #[test]
 fn equations_are_used_together() {
     // A step of division: b = y a, x = q y + r, then r - b and q + a.
-    let mut n = Numbers::new(64);
-    let [x, y, q, r, a, b] = n.vars(["x", "y", "q", "r", "a", "b"]);
+    let mut n = Builder::new(64);
+    let [x, y, q, r, a, b] = ["x", "y", "q", "r", "a", "b"].map(|name| n.var(name));
     let (ya, qy) = (n.mul(y, a), n.mul(q, y));
     let qyr = n.add(qy, r);
     let facts = [n.terms.eq(b, ya), n.terms.eq(x, qyr)];
@@ -92,30 +46,30 @@ fn equations_are_used_together() {
     let qy2 = n.mul(q2, y);
     let after = n.add(qy2, r2);
     let goal = n.terms.eq(x, after);
-    assert!(n.proves(&facts, goal));
-    assert!(!n.proves(&facts[1..], goal));
+    assert!(proves(&mut n, &facts, goal));
+    assert!(!proves(&mut n, &facts[1..], goal));
 }
 
 #[test]
 fn bounds_make_equal_and_extensions_exact() {
     // With i <= m < i + 1 and 0 < z: x (z - 1) = i z x - i x at twice the width if i is 1 ...
-    let mut n = Numbers::new(32);
-    let [z] = n.vars(["z"]);
+    let mut n = Builder::new(32);
+    let [z] = ["z"].map(|name| n.var(name));
     let (zero, one) = (n.k(0), n.k(1));
-    let positive = n.lt(zero, z);
+    let positive = n.terms.bv_cmp(BvCmp::Slt, zero, z);
     let before = n.sub(z, one);
     let (wide_before, wide) = (n.terms.sext(64, before), n.terms.sext(64, z));
     n.width = 64;
-    let [x, m] = n.vars(["x", "m"]);
+    let [x, m] = ["x", "m"].map(|name| n.var(name));
     let (one, two) = (n.k(1), n.k(2));
-    let bounds = [n.le(one, m), n.lt(m, two)];
+    let bounds = [n.terms.bv_cmp(BvCmp::Sle, one, m), n.terms.bv_cmp(BvCmp::Slt, m, two)];
     let (left, mx) = (n.mul(x, wide_before), n.mul(m, x));
     let mxz = n.mul(mx, wide);
     let right = n.sub(mxz, mx);
     let goal = n.terms.eq(left, right);
-    assert!(n.proves(&[positive, bounds[0], bounds[1]], goal));
-    assert!(!n.proves(&bounds, goal), "z may be the least number");
-    assert!(!n.proves(&[positive, bounds[0]], goal), "m may be greater");
+    assert!(proves(&mut n, &[positive, bounds[0], bounds[1]], goal));
+    assert!(!proves(&mut n, &bounds, goal), "z may be the least number");
+    assert!(!proves(&mut n, &[positive, bounds[0]], goal), "m may be greater");
 }
 
 /// Makes formulas from bytes.

@@ -32,16 +32,10 @@ pub(crate) fn forall(
     if !occurs(terms, (sym, index), formula) {
         return Some(formula);
     }
-    let conjuncts = match terms.get(formula) {
-        Term::And(args) => args.to_vec(),
-        _ => vec![formula],
-    };
+    let conjuncts = terms.conjuncts(formula);
     let mut results = Vec::with_capacity(conjuncts.len());
     for conjunct in conjuncts {
-        let disjuncts = match terms.get(conjunct) {
-            Term::Or(args) => args.to_vec(),
-            _ => vec![conjunct],
-        };
+        let disjuncts = terms.disjuncts(conjunct);
         let (inside, outside): (Vec<_>, Vec<_>) = disjuncts.into_iter().partition(|&d| occurs(terms, (sym, index), d));
         let body = terms.or_all(&inside);
         let without = if inside.is_empty() {

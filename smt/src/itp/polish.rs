@@ -62,8 +62,7 @@ fn is_simple(terms: &Terms, t: TermId) -> bool {
 pub(crate) fn conjuncts(terms: &Terms, t: TermId) -> Vec<TermId> {
     match terms.get(t) {
         Term::True => Vec::new(),
-        Term::And(args) => args.to_vec(),
-        _ => vec![t],
+        _ => terms.conjuncts(t),
     }
 }
 

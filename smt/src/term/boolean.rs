@@ -133,7 +133,8 @@ impl Terms {
         self.not(equal)
     }
 
-    fn strip_not(&self, t: TermId) -> (TermId, bool) {
+    /// A condition without its negation, and whether it has one.
+    pub(crate) fn strip_not(&self, t: TermId) -> (TermId, bool) {
         match *self.get(t) {
             Term::Not(a) => (a, true),
             _ => (t, false),

@@ -63,8 +63,15 @@ impl Terms {
             self.extrema.insert(plain, Extremum { compared, greatest, numbers: numbers.into() });
             return Some(plain);
         }
-        let mut chain = numbers[0];
-        for known in 2..=numbers.len() {
+        // A side that is the chain of all numbers but the last one need not be built again.
+        let last = numbers.len() - 1;
+        let longer = [t, e].into_iter().find(|side| {
+            self.extrema.get(side).is_some_and(|inner| {
+                inner.compared == compared && inner.greatest == greatest && inner.numbers[..] == numbers[..last]
+            })
+        });
+        let (mut chain, first) = longer.filter(|_| last > 2).map_or((numbers[0], 2), |chain| (chain, last + 1));
+        for known in first..=numbers.len() {
             let next = numbers[known - 1];
             // The next number, where it is not exceeded.
             let (low, high) = if greatest { (chain, next) } else { (next, chain) };

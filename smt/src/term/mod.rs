@@ -30,7 +30,7 @@ mod integer;
 mod leaves;
 mod node;
 pub(crate) mod polynomial;
-mod semantics;
+pub(crate) mod semantics;
 mod smtlib;
 mod store;
 mod sum;
@@ -49,6 +49,6 @@ pub use node::{BvBin, BvCmp, BvUn, FpBin, FpCmp, FpUn, Rounding, Term};
 pub use smtlib::SmtLib;
 pub use store::Terms;
 #[cfg(test)]
-pub(crate) use tests::{config, reference};
+pub(crate) use tests::{Builder, config, reference};
 pub use traverse::Substitution;
 pub use writes::Writes;

@@ -15,8 +15,7 @@ use std::sync::Arc;
 
 use super::ids::TermId;
 use super::node::{BvBin, BvUn, Term};
-use super::semantics::signed_max;
-pub(crate) use super::semantics::{inverse_odd, mask};
+use super::semantics::{inverse_odd, mask, signed_max};
 use super::store::Terms;
 
 /// Number of monomials of a polynomial.
@@ -45,23 +44,28 @@ pub(crate) fn plus(ones: u128, a: &Polynomial, factor: u128, b: &Polynomial) -> 
     (sum.len() <= MONOMIALS).then(|| Arc::new(sum))
 }
 
+/// The product of two monomials.
+pub(crate) fn product(left: &Monomial, right: &Monomial) -> Monomial {
+    let mut product = [left.as_slice(), right.as_slice()].concat();
+    product.sort_unstable();
+    product
+}
+
 fn times(ones: u128, a: &Polynomial, b: &Polynomial) -> Option<Polynomial> {
     if a.len() * b.len() > MONOMIALS * MONOMIALS / 4 {
         return None;
     }
-    let mut product = BTreeMap::new();
+    let mut result = BTreeMap::new();
     for (x, &c) in a.iter() {
         for (y, &d) in b.iter() {
             if x.len() + y.len() > DEGREE {
                 return None;
             }
-            let mut monomial = [x.as_slice(), y.as_slice()].concat();
-            monomial.sort_unstable();
-            add(&mut product, ones, monomial, c.wrapping_mul(d));
+            add(&mut result, ones, product(x, y), c.wrapping_mul(d));
         }
     }
-    product.retain(|_, c| *c != 0);
-    (product.len() <= MONOMIALS).then(|| Arc::new(product))
+    result.retain(|_, c| *c != 0);
+    (result.len() <= MONOMIALS).then(|| Arc::new(result))
 }
 
 impl Terms {

@@ -3,49 +3,8 @@
 
 use proptest::prelude::*;
 
-use super::config;
+use super::{Builder, config};
 use crate::term::{BvBin, BvCmp, BvUn, Sort, Term, TermId, Terms, Value};
-
-struct Builder {
-    terms: Terms,
-    width: u32,
-}
-
-impl Builder {
-    fn new(width: u32) -> Self {
-        Builder { terms: Terms::new(), width }
-    }
-
-    fn bool(&mut self, name: &str) -> TermId {
-        let sym = self.terms.symbol(name, Sort::Bool);
-        self.terms.var(sym, 0)
-    }
-
-    fn var(&mut self, name: &str) -> TermId {
-        self.narrow(name, self.width)
-    }
-
-    fn narrow(&mut self, name: &str, width: u32) -> TermId {
-        let sym = self.terms.symbol(name, Sort::Bv(width));
-        self.terms.var(sym, 0)
-    }
-
-    fn k(&mut self, v: i128) -> TermId {
-        self.terms.bv(self.width, v as u128)
-    }
-
-    fn add(&mut self, a: TermId, b: TermId) -> TermId {
-        self.terms.bv_bin(BvBin::Add, a, b)
-    }
-
-    fn sub(&mut self, a: TermId, b: TermId) -> TermId {
-        self.terms.bv_bin(BvBin::Sub, a, b)
-    }
-
-    fn mul(&mut self, a: TermId, b: TermId) -> TermId {
-        self.terms.bv_bin(BvBin::Mul, a, b)
-    }
-}
 
 #[test]
 fn merged_branches_leave_no_trace() {
