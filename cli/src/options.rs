@@ -185,6 +185,7 @@ choice!(/** Which domains run together, beside locations and calls. */ Domains {
     /** Predicate abstraction. */ Predicate = "predicate",
     /** Explicit values. */ Value = "value",
     /** Octagons. */ Octagon = "octagon",
+    /** Linked lists of any length. */ Shape = "shape",
     /** Explicit values, and predicates where values are not enough. */ ValuePredicate = "value, predicate",
 });
 choice!(/** How states at one location are merged. */ MergeType {

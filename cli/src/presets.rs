@@ -51,6 +51,7 @@ const PRESETS: &[(&str, &str)] = &[
     ("predicate-abelf", include_str!("../presets/predicate-abelf.toml")),
     ("predicate-la", include_str!("../presets/predicate-la.toml")),
     ("predicate-sbe", include_str!("../presets/predicate-sbe.toml")),
+    ("shape", include_str!("../presets/shape.toml")),
     ("states", include_str!("../presets/states.toml")),
     ("subdivision", include_str!("../presets/subdivision.toml")),
     ("summaries", include_str!("../presets/summaries.toml")),

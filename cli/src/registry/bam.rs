@@ -50,6 +50,7 @@ impl BamAnalysis {
             Domains::Value => builder.values(),
             Domains::Predicate => builder.predicates()?,
             Domains::Octagon => builder.octagons(),
+            Domains::Shape => return Err("analysis.algorithm=BAM: shapes are not analysed in blocks".into()),
             Domains::ValuePredicate => {
                 return Err("analysis.algorithm=BAM: values and predicates together are not analysed in blocks".into());
             }

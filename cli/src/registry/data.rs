@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Analyses of values, alone or beside predicates, and of octagons, put together.
+//! Analyses of values, alone or beside predicates, of octagons and of shapes, put together.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -9,9 +9,10 @@ use std::sync::Arc;
 use algo_cegar::{Cegar, Chain};
 use cfa::Program;
 use cfa::ids::NodeId;
-use cpa_core::{Arg, Cx, Exploration, Handle, Invariants, Outcome, Refiner};
+use cpa_core::{Arg, Cx, Exploration, Handle, Invariants, Outcome, Refiner, Remerge};
 use cpa_octagon::OctagonCpa;
 use cpa_predicate::{Manager, PathCheck, PredicateCpa, PredicateRefiner};
+use cpa_shape::ShapeCpa;
 use cpa_value::{RefinerStatistics, ValueCpa};
 
 use super::cegar::{explored, portfolio, predicate_cpa, refiner_options, waitlist};
@@ -59,6 +60,9 @@ impl DataAnalysis {
             octagon = Some(handle);
             let (chain, statistics) = octagons.refiner(handle, &program);
             (checks(chain, &program, manager, config)?, statistics, octagons.remerge())
+        } else if config.domains == Domains::Shape {
+            composite.add(ShapeCpa::new(Arc::clone(&program)));
+            (checks(Chain::new(), &program, manager, config)?, None, Remerge::Prune)
         } else {
             let values = Values::new(&program, config);
             let handle = composite.add(values.cpa(config.algorithm != Algorithm::Cpa));

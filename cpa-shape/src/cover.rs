@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Whether a graph stands for everything that another one stands for.
+//!
+//! That is so if its objects can be mapped to different objects of the other one, and its unknown numbers to values there,
+//! so that whatever it says holds there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::graph::{Cell, Graph, Kind, Object, ObjectId, Pointer, Symbol, Value};
+use crate::range::Range;
+
+impl Graph {
+    /// Whether the graph stands for everything that `lesser` stands for; false may also mean that this was not found out.
+    pub(crate) fn covers(&self, lesser: &Graph) -> bool {
+        let mut mapping = Mapping::new(self, lesser);
+        let fixed = self.objects.keys().filter(|id| matches!(id, ObjectId::Fixed(_)));
+        self.vars.iter().all(|(var, &value)| lesser.vars.get(var).is_some_and(|&other| mapping.value(value, other)))
+            && fixed.into_iter().all(|&id| mapping.object(id, id))
+            && mapping.contents()
+    }
+}
+
+struct Mapping<'a> {
+    greater: &'a Graph,
+    lesser: &'a Graph,
+    objects: BTreeMap<ObjectId, ObjectId>,
+    taken: BTreeSet<ObjectId>,
+    symbols: BTreeMap<Symbol, Value>,
+    /// Pairs of objects whose cells have not been compared.
+    open: Vec<(ObjectId, ObjectId)>,
+}
+
+impl<'a> Mapping<'a> {
+    fn new(greater: &'a Graph, lesser: &'a Graph) -> Self {
+        Self {
+            greater,
+            lesser,
+            objects: BTreeMap::new(),
+            taken: BTreeSet::new(),
+            symbols: BTreeMap::new(),
+            open: Vec::new(),
+        }
+    }
+
+    /// One value stands for the other.
+    fn value(&mut self, greater: Value, lesser: Value) -> bool {
+        match (greater, lesser) {
+            (Value::Int(greater), Value::Int(lesser)) => greater == lesser,
+            (Value::Pointer(greater), Value::Pointer(lesser)) => self.pointer(greater, lesser),
+            (Value::Unknown(symbol), _) => {
+                if let Some(&known) = self.symbols.get(&symbol) {
+                    return known == lesser;
+                }
+                self.symbols.insert(symbol, lesser);
+                self.numbers(lesser).is_some_and(|numbers| self.greater.range(symbol).includes(&numbers))
+            }
+            (Value::Int(_) | Value::Pointer(_), _) => false,
+        }
+    }
+
+    /// The numbers that a value of the lesser graph may be; none for addresses.
+    fn numbers(&self, value: Value) -> Option<Range> {
+        match value {
+            Value::Int(value) => Some(Range::point(value)),
+            Value::Unknown(symbol) => Some(self.lesser.range(symbol).clone()),
+            Value::Pointer(_) => None,
+        }
+    }
+
+    fn pointer(&mut self, greater: Pointer, lesser: Pointer) -> bool {
+        // Of a single node, the first is the last one.
+        let single = self.lesser.object(lesser.object).kind == Kind::Single;
+        greater.offset == lesser.offset
+            && (greater.end == lesser.end || single)
+            && self.object(greater.object, lesser.object)
+    }
+
+    fn object(&mut self, greater: ObjectId, lesser: ObjectId) -> bool {
+        if let Some(&known) = self.objects.get(&greater) {
+            return known == lesser;
+        }
+        if matches!(greater, ObjectId::Fixed(_)) != matches!(lesser, ObjectId::Fixed(_)) || !self.taken.insert(lesser) {
+            return false;
+        }
+        self.objects.insert(greater, lesser);
+        self.open.push((greater, lesser));
+        true
+    }
+
+    /// The contents of all objects that were mapped, and of those that they point to.
+    fn contents(&mut self) -> bool {
+        while let Some((greater, lesser)) = self.open.pop() {
+            let (Some(one), Some(other)) = (self.greater.objects.get(&greater), self.lesser.objects.get(&lesser))
+            else {
+                return false;
+            };
+            if !self.kinds(one, other) || one.size != other.size || !self.cells(one, other) {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn kinds(&self, greater: &Object, lesser: &Object) -> bool {
+        // A single node is a segment of one node.
+        greater.kind == lesser.kind || (matches!(greater.kind, Kind::Segment(_)) && lesser.kind == Kind::Single)
+    }
+
+    fn cells(&mut self, greater: &Object, lesser: &Object) -> bool {
+        greater
+            .cells
+            .iter()
+            .all(|(&offset, cell)| lesser.load(offset, cell.bytes).is_some_and(|other| self.cell(*cell, other)))
+            && greater.zeros.iter().all(|&(from, to)| {
+                let zero = Cell { bytes: to - from, value: Value::Int(0), each: false };
+                lesser.load(from, to - from) == Some(zero)
+            })
+    }
+
+    fn cell(&mut self, greater: Cell, lesser: Cell) -> bool {
+        if !greater.each {
+            return !lesser.each && self.value(greater.value, lesser.value);
+        }
+        let Value::Unknown(symbol) = greater.value else { return false };
+        self.numbers(lesser.value).is_some_and(|numbers| self.greater.range(symbol).includes(&numbers))
+    }
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The shape analysis as a configurable program analysis: states stay apart, and lists are folded at the heads of loops.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use cfa::{IntTy, NodeId, Program, VarId};
+use cpa_core::{Adjusted, At, Cpa, Cx, Step, Stop};
+
+use crate::graph::{Graph, ObjectId, Value};
+use crate::machine::Machine;
+use crate::range::Range;
+
+/// A variable or cell that has had more numbers than this at the head of a loop gets a range.
+const NUMBERS: usize = 8;
+/// A graph with more objects than this after folding is not followed.
+const OBJECTS: usize = 60;
+
+/// A symbolic memory graph.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ShapeState {
+    graph: Rc<Graph>,
+    /// Whether it is where several ways meet.
+    meeting: bool,
+}
+
+impl ShapeState {
+    fn new(graph: Graph, meeting: bool) -> Self {
+        Self { graph: Rc::new(graph), meeting }
+    }
+}
+
+impl fmt::Display for ShapeState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&*self.graph, f)
+    }
+}
+
+/// What may have many numbers at the head of a loop: a variable, or the cells at an offset of objects that are alike.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Place {
+    Var(VarId),
+    Fixed(u32, u64),
+    /// By the size of the object.
+    Made(u64, u64),
+}
+
+/// The shape analysis.
+#[derive(Debug)]
+pub struct ShapeCpa {
+    machine: Machine,
+    heads: BTreeSet<NodeId>,
+    /// Where ranges begin and end.
+    thresholds: Vec<i128>,
+    /// The numbers that were met.
+    met: BTreeMap<(NodeId, Place), BTreeSet<i128>>,
+}
+
+impl ShapeCpa {
+    /// The analysis of a program.
+    pub fn new(program: Arc<Program>) -> Self {
+        let heads = program.loops.heads.iter().copied().collect();
+        let machine = Machine::new(program);
+        let thresholds = machine.thresholds();
+        Self { machine, heads, thresholds, met: BTreeMap::new() }
+    }
+
+    /// A number at the head of a loop, or a range around it if there have been many.
+    fn widened(&mut self, head: NodeId, place: Place, range: &Range, widest: &Range) -> Option<Range> {
+        if let Some(value) = range.value() {
+            let met = self.met.entry((head, place)).or_default();
+            if met.len() < NUMBERS {
+                met.insert(value);
+            }
+            if met.contains(&value) {
+                return None;
+            }
+        }
+        let widened = range.widened(&self.thresholds, widest);
+        (widened != *range).then_some(widened)
+    }
+
+    /// Ranges around what has had many values, so that there are finitely many states.
+    fn widen(&mut self, head: NodeId, graph: &mut Graph) {
+        let program = Arc::clone(&self.machine.program);
+        for (var, value) in graph.vars.clone() {
+            let widest = Range::of(program.var(var).ty);
+            if let Some(widened) = self.widened_value(graph, (head, Place::Var(var)), value, &widest) {
+                graph.vars.insert(var, widened);
+            }
+        }
+        for (id, object) in graph.objects.clone() {
+            for (&offset, cell) in &object.cells {
+                let place = match id {
+                    ObjectId::Fixed(number) => Place::Fixed(number, offset),
+                    ObjectId::Made(_) => Place::Made(object.size, offset),
+                };
+                let bits = 8 * cell.bytes as u32;
+                let [signed, unsigned] = [true, false].map(|signed| Range::of(IntTy { bits, signed }));
+                let widest = signed.hull(&unsigned);
+                if let Some(widened) = self.widened_value(graph, (head, place), cell.value, &widest) {
+                    let is_segment = matches!(object.kind, crate::graph::Kind::Segment(_));
+                    let new = graph.object_mut(id).cells.get_mut(&offset);
+                    if let Some(new) = new {
+                        new.value = widened;
+                        new.each = cell.each || is_segment;
+                    }
+                }
+            }
+        }
+    }
+
+    fn widened_value(
+        &mut self,
+        graph: &mut Graph,
+        (head, place): (NodeId, Place),
+        value: Value,
+        widest: &Range,
+    ) -> Option<Value> {
+        match value {
+            Value::Pointer(_) => None,
+            Value::Int(value) => {
+                let range = self.widened(head, place, &Range::point(value), widest)?;
+                Some(graph.unknown(range))
+            }
+            Value::Unknown(symbol) => {
+                // The same number stays the same wherever it stands.
+                let range = self.widened(head, place, graph.range(symbol), widest)?;
+                graph.restrict(symbol, range);
+                None
+            }
+        }
+    }
+}
+
+impl Cpa for ShapeCpa {
+    type State = ShapeState;
+    type Precision = ();
+
+    fn name(&self) -> &'static str {
+        "shape"
+    }
+
+    fn initial(&mut self, _cx: &mut Cx) -> Result<(ShapeState, ()), Stop> {
+        Ok((ShapeState::new(Graph::default(), false), ()))
+    }
+
+    fn transfer(&mut self, _cx: &mut Cx, state: &ShapeState, step: Step, (): &()) -> Result<Vec<ShapeState>, Stop> {
+        let graphs = self.machine.post(&state.graph, step)?;
+        Ok(graphs.into_iter().map(|graph| ShapeState::new(graph, false)).collect())
+    }
+
+    fn leq(&mut self, _cx: &mut Cx, lesser: &ShapeState, greater: &ShapeState) -> Result<bool, Stop> {
+        Ok(greater.graph.covers(&lesser.graph))
+    }
+
+    fn merges(&self) -> bool {
+        false
+    }
+
+    fn coverable(&self, state: &ShapeState) -> bool {
+        state.meeting
+    }
+
+    fn adjust(&mut self, _cx: &mut Cx, state: &ShapeState, (): &(), at: &At) -> Result<Adjusted<ShapeState, ()>, Stop> {
+        // States on the way between two such places are many and soon behind.
+        if self.machine.program.node(at.node).entering.len() == 1 && !self.heads.contains(&at.node) {
+            return Ok(Adjusted::Unchanged);
+        }
+        let mut graph = (*state.graph).clone();
+        self.machine.collect(&mut graph);
+        if self.heads.contains(&at.node) {
+            graph.fold();
+            self.widen(at.node, &mut graph);
+            self.machine.collect(&mut graph);
+            if graph.objects.len() > OBJECTS {
+                return Err(Stop::GaveUp("the shapes in memory grow without bound".to_owned()));
+            }
+        }
+        Ok(Adjusted::Keep(ShapeState::new(graph, true), ()))
+    }
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Folding neighbours of a list into segments (Dudka, Peringer, Vojnar, section 5: abstraction).
+//!
+//! Two neighbours are folded when no variable points to them, nothing but the first points to the begin of the second one
+//! and nothing but the second to the end of the first one, they have the same size and hold the same, apart from the links.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::graph::{Cell, End, Graph, Kind, Link, Object, ObjectId, Pointer, Value, target};
+use crate::range::Range;
+
+/// Graphs with more objects than this get segments whose nodes differ in the numbers that they hold.
+const OBJECTS: usize = 12;
+
+/// Where pointers to an object stand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Reference {
+    /// In which object, and at which offset.
+    from: (ObjectId, u64),
+    end: End,
+}
+
+impl Graph {
+    /// Folds what can be folded.
+    pub(crate) fn fold(&mut self) {
+        while self.fold_one(false) {}
+        if self.objects.keys().filter(|id| matches!(id, ObjectId::Made(_))).count() > OBJECTS {
+            while self.fold_one(true) {}
+        }
+    }
+
+    fn fold_one(&mut self, coarse: bool) -> bool {
+        let named: BTreeSet<ObjectId> = self.vars.values().filter_map(target).collect();
+        let mut references: BTreeMap<ObjectId, Vec<Reference>> = BTreeMap::new();
+        for (&id, object) in &self.objects {
+            for (&offset, cell) in &object.cells {
+                if let Value::Pointer(Pointer { object, end, .. }) = cell.value {
+                    references.entry(object).or_default().push(Reference { from: (id, offset), end });
+                }
+            }
+        }
+        let foldable = |id: &ObjectId| {
+            matches!(id, ObjectId::Made(_)) && !named.contains(id) && self.object(*id).kind != Kind::Dead
+        };
+        let folded = self.objects.keys().filter(|id| foldable(id)).find_map(|&first| {
+            let object = self.object(first);
+            object.cells.iter().find_map(|(&offset, cell)| {
+                let Value::Pointer(Pointer { object: second, end: End::First, offset: to }) = cell.value else {
+                    return None;
+                };
+                let alone = foldable(&second) && second != first;
+                let link = alone.then(|| self.link(first, second, (offset, to))).flatten()?;
+                let merged = self.merged(first, second, link, coarse)?;
+                self.is_private(first, second, link, &references).then_some((first, second, merged))
+            })
+        });
+        let Some((first, second, (object, apart))) = folded else { return false };
+        // What pointed to the first node of the first one points to the first of the segment, what pointed to the last of
+        // the second one to the last.
+        let second_end = if matches!(self.object(second).kind, Kind::Segment(_)) { End::Last } else { End::First };
+        *self.object_mut(first) = object;
+        self.objects.remove(&second);
+        self.redirect(second, second_end, first, End::Last);
+        for (offset, range) in apart {
+            let value = self.unknown(range);
+            let cell = self.object_mut(first).cells.get_mut(&offset);
+            if let Some(cell) = cell {
+                cell.value = value;
+                cell.each = matches!(value, Value::Unknown(_));
+            }
+        }
+        true
+    }
+
+    /// How two neighbours are linked, if a link leads from the first at `next` to the second one.
+    fn link(&self, first: ObjectId, second: ObjectId, next: (u64, i64)) -> Option<Link> {
+        let last = if matches!(self.object(first).kind, Kind::Segment(_)) { End::Last } else { End::First };
+        let back = |prev: Option<(u64, i64)>| {
+            let mut cells = self.object(second).cells.iter();
+            cells.find_map(|(&offset, cell)| match cell.value {
+                Value::Pointer(pointer) if pointer.object == first && pointer.end == last => {
+                    let found = (offset, pointer.offset);
+                    prev.is_none_or(|prev| prev == found).then_some(found)
+                }
+                Value::Pointer(_) | Value::Int(_) | Value::Unknown(_) => None,
+            })
+        };
+        let given = [first, second].into_iter().find_map(|id| match self.object(id).kind {
+            Kind::Segment(link) => Some(link),
+            Kind::Single | Kind::Dead => None,
+        });
+        let link = match given {
+            Some(link) => link,
+            None => Link { next, prev: back(None).filter(|(offset, _)| *offset != next.0) },
+        };
+        // A list that is linked both ways is the same in both directions.
+        let is_forward = link.prev.is_none_or(|(offset, _)| link.next.0 < offset);
+        let is_linked = is_forward && link.next == next && (link.prev.is_none() || back(link.prev).is_some());
+        let of_link = |id| match self.object(id).kind {
+            Kind::Segment(other) => other == link,
+            Kind::Single => true,
+            Kind::Dead => false,
+        };
+        (is_linked && of_link(first) && of_link(second)).then_some(link)
+    }
+
+    /// Whether nothing but the link between two neighbours leads to where they meet.
+    fn is_private(
+        &self,
+        first: ObjectId,
+        second: ObjectId,
+        link: Link,
+        references: &BTreeMap<ObjectId, Vec<Reference>>,
+    ) -> bool {
+        let to = |id: ObjectId| references.get(&id).into_iter().flatten();
+        let next = (first, link.next.0);
+        let prev = link.prev.map(|(offset, _)| (second, offset));
+        let of_link = |from| from == next || Some(from) == prev;
+        // Apart from the links between them, neither may hold a pointer to one of the two but in its outer links, where the
+        // list is a circle.
+        let outer = |from: (ObjectId, u64)| {
+            from == (second, link.next.0) || link.prev.is_some_and(|(offset, _)| from == (first, offset))
+        };
+        let inner = |from: (ObjectId, u64)| from.0 == first || from.0 == second;
+        let proper = |reference: &Reference| of_link(reference.from) || outer(reference.from) || !inner(reference.from);
+        let is_segment = |id| matches!(self.object(id).kind, Kind::Segment(_));
+        to(first).all(|reference| {
+            proper(reference) && (!is_segment(first) || reference.end == End::First || Some(reference.from) == prev)
+        }) && to(second).all(|reference| {
+            proper(reference) && (!is_segment(second) || reference.end == End::Last || reference.from == next)
+        })
+    }
+
+    /// The segment of two neighbours, if they hold the same, with the offsets where each node has a number of its own in a
+    /// range.
+    fn merged(
+        &self,
+        first: ObjectId,
+        second: ObjectId,
+        link: Link,
+        coarse: bool,
+    ) -> Option<(Object, Vec<(u64, Range)>)> {
+        let (mut one, mut other) = (self.object(first).clone(), self.object(second).clone());
+        if one.size != other.size {
+            return None;
+        }
+        let mut segment = Object { kind: Kind::Segment(link), ..Object::new(one.size) };
+        let mut apart = Vec::new();
+        same_cells(&mut one, &other);
+        same_cells(&mut other, &one);
+        let offsets: BTreeSet<u64> = one.cells.keys().chain(other.cells.keys()).copied().collect();
+        for &offset in &offsets {
+            if offset == link.next.0 {
+                segment.cells.insert(offset, *other.cells.get(&offset)?);
+                continue;
+            }
+            if link.prev.is_some_and(|(prev, _)| offset == prev) {
+                segment.cells.insert(offset, *one.cells.get(&offset)?);
+                continue;
+            }
+            let bytes = one.cells.get(&offset).or(other.cells.get(&offset))?.bytes;
+            match (one.load(offset, bytes), other.load(offset, bytes)) {
+                (Some(one), Some(other)) if one == other && !one.each => {
+                    segment.cells.insert(offset, one);
+                }
+                (Some(one), Some(other)) => {
+                    let ranges = [one, other].map(|cell| match cell.value {
+                        Value::Int(value) => Some(Range::point(value)),
+                        Value::Unknown(symbol) => Some(self.range(symbol).clone()),
+                        Value::Pointer(_) => None,
+                    });
+                    let [Some(left), Some(right)] = ranges else { return None };
+                    if !coarse && left != right {
+                        return None;
+                    }
+                    segment.cells.insert(offset, Cell { bytes, value: Value::Int(0), each: false });
+                    apart.push((offset, left.hull(&right)));
+                }
+                // Nothing is known about these bytes of one of them.
+                (_, _) if coarse => {}
+                (_, _) => return None,
+            }
+        }
+        // The links have cells of the same widths in both.
+        for offset in [Some(link.next.0), link.prev.map(|(offset, _)| offset)].into_iter().flatten() {
+            if one.cells.get(&offset)?.bytes != other.cells.get(&offset)?.bytes {
+                return None;
+            }
+        }
+        let zeros = one.zeros.iter().flat_map(|&(from, to)| {
+            other.zeros.iter().map(move |&(other_from, other_to)| (from.max(other_from), to.min(other_to)))
+        });
+        let zeros: Vec<(u64, u64)> = zeros.filter(|(from, to)| from < to).collect();
+        if !coarse && (zeros != one.zeros || zeros != other.zeros) {
+            return None;
+        }
+        segment.zeros = zeros;
+        Some((segment, apart))
+    }
+}
+
+/// Zeros become cells where the other object has cells.
+fn same_cells(object: &mut Object, other: &Object) {
+    for (&offset, cell) in &other.cells {
+        if !object.cells.contains_key(&offset)
+            && let Some(zero) = object.load(offset, cell.bytes)
+        {
+            object.store(offset, zero);
+        }
+    }
+}

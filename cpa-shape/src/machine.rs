@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The meaning of the operations on graphs.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use cfa::liveness::Dying;
+use cfa::{EdgeId, ExprId, FuncId, Op, Program, Scope, VarId};
+use cpa_core::{Step, Stop};
+
+use crate::eval::{Eval, Place, place};
+use crate::graph::{Cell, End, Graph, Kind, Object, ObjectId, Pointer, Value};
+use crate::range::Range;
+
+/// The meaning of a program.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    pub(crate) program: Arc<Program>,
+    sizes: Vec<u32>,
+    dying: Dying,
+    /// The local variables of each function.
+    locals: Vec<Vec<VarId>>,
+    /// The objects with fixed addresses that belong to each function.
+    objects: Vec<Vec<ObjectId>>,
+}
+
+impl Machine {
+    pub(crate) fn new(program: Arc<Program>) -> Self {
+        let mut objects = vec![Vec::new(); program.funcs.len()];
+        for (number, object) in (0..).zip(&program.objects) {
+            if let Scope::Local(func) = object.scope {
+                objects[func.index()].push(ObjectId::Fixed(number));
+            }
+        }
+        Self {
+            sizes: program.exprs.tree_sizes(),
+            dying: Dying::new(&program),
+            locals: program.locals(),
+            objects,
+            program,
+        }
+    }
+
+    fn eval<'a>(&'a self, graph: &'a mut Graph) -> Eval<'a> {
+        Eval { program: &self.program, sizes: &self.sizes, graph }
+    }
+
+    /// The graphs after a step; together they stand for all states that it leads to.
+    pub(crate) fn post(&self, graph: &Graph, step: Step) -> Result<Vec<Graph>, Stop> {
+        let mut next = graph.clone();
+        let edge = step.edge();
+        let mut graphs = match (step, &self.program.edge(edge).op) {
+            (Step::Enter(_), Op::Call { callee, args, .. }) => {
+                self.enter(&mut next, *callee, args);
+                return Ok(vec![next]);
+            }
+            (Step::Leave(_), Op::Call { callee, result, .. }) => {
+                self.leave(&mut next, *callee, *result);
+                vec![next]
+            }
+            (Step::Edge(_), op) => self.operation(next, edge, op)?,
+            (Step::Enter(_) | Step::Leave(_), _) => vec![next],
+        };
+        for graph in &mut graphs {
+            for var in self.dying.behind(edge) {
+                graph.vars.remove(var);
+            }
+        }
+        Ok(graphs)
+    }
+
+    fn enter(&self, graph: &mut Graph, callee: FuncId, args: &[ExprId]) {
+        let values: Vec<Value> = args.iter().map(|&arg| self.eval(graph).value(arg)).collect();
+        for var in &self.locals[callee.index()] {
+            graph.vars.remove(var);
+        }
+        for (&param, value) in self.program.func(callee).params.iter().zip(values) {
+            graph.vars.insert(param, value);
+        }
+        for param in self.dying.unread_params(callee) {
+            graph.vars.remove(param);
+        }
+    }
+
+    fn leave(&self, graph: &mut Graph, callee: FuncId, result: Option<VarId>) {
+        let returned = self.program.func(callee).ret.map(|ret| self.eval(graph).var(ret));
+        for var in &self.locals[callee.index()] {
+            graph.vars.remove(var);
+        }
+        for object in &self.objects[callee.index()] {
+            graph.objects.remove(object);
+        }
+        if let Some(result) = result {
+            match returned {
+                Some(value) => graph.vars.insert(result, value),
+                None => graph.vars.remove(&result),
+            };
+        }
+    }
+
+    fn operation(&self, mut graph: Graph, edge: EdgeId, op: &Op) -> Result<Vec<Graph>, Stop> {
+        match op {
+            // What an unsupported operation leads to is reported by the analysis of locations.
+            Op::Skip | Op::Unsupported { .. } | Op::Call { .. } => {}
+            Op::Assume { cond, truth } => {
+                if !self.eval(&mut graph).assume(*cond, *truth) {
+                    return Ok(Vec::new());
+                }
+            }
+            Op::Assign { var, value } => {
+                let value = self.eval(&mut graph).value(*value);
+                graph.vars.insert(*var, value);
+            }
+            Op::Havoc { var, .. } => {
+                graph.vars.remove(var);
+            }
+            Op::Alloc { var, size, .. } => {
+                let Value::Int(size) = self.eval(&mut graph).value(*size) else {
+                    return Err(self.gave_up(edge, "the size of an object is not known"));
+                };
+                let size = u64::try_from(size).unwrap_or(u64::MAX);
+                let object = graph.make(Object::new(size));
+                graph.vars.insert(*var, Value::Pointer(Pointer { object, end: End::First, offset: 0 }));
+            }
+            Op::Load { var, addr, .. } => {
+                let bytes = u64::from(self.program.var(*var).ty.bits / 8);
+                let place = self.place(&mut graph, edge, *addr, bytes)?;
+                let value = self.load(&mut graph, place, *var, bytes);
+                let exposed = graph.exposed(value);
+                return Ok(exposed
+                    .into_iter()
+                    .map(|(mut graph, value)| {
+                        graph.vars.insert(*var, value);
+                        graph
+                    })
+                    .collect());
+            }
+            Op::Store { addr, value, .. } => {
+                let bytes = u64::from(self.program.exprs.ty(*value).bits / 8);
+                let place = self.place(&mut graph, edge, *addr, bytes)?;
+                let value = self.eval(&mut graph).value(*value);
+                self.known(&mut graph, place.object);
+                graph.object_mut(place.object).store(place.offset, Cell { bytes, value, each: false });
+            }
+            Op::Zero { addr, size, .. } => {
+                let Value::Int(size) = self.eval(&mut graph).value(*size) else {
+                    return Err(self.gave_up(edge, "the size of an object is not known"));
+                };
+                let bytes = u64::try_from(size).unwrap_or(u64::MAX);
+                if bytes > 0 {
+                    let place = self.place(&mut graph, edge, *addr, bytes)?;
+                    self.known(&mut graph, place.object);
+                    graph.object_mut(place.object).zero(place.offset, bytes);
+                }
+            }
+            Op::Free { addr } => self.free(&mut graph, edge, *addr)?,
+        }
+        Ok(vec![graph])
+    }
+
+    /// Where an access goes, which must be known.
+    fn place(&self, graph: &mut Graph, edge: EdgeId, addr: ExprId, bytes: u64) -> Result<Place, Stop> {
+        let addr = self.eval(graph).value(addr);
+        place(&self.program, graph, addr, bytes).map_err(|why| self.gave_up(edge, why))
+    }
+
+    /// An object with a fixed address becomes part of the graph.
+    fn known(&self, graph: &mut Graph, id: ObjectId) {
+        if let ObjectId::Fixed(number) = id
+            && !graph.objects.contains_key(&id)
+        {
+            let size = self.program.objects[number as usize].size;
+            graph.objects.insert(id, Object::new(size).into());
+        }
+    }
+
+    /// The value of bytes in the type of a variable.
+    fn load(&self, graph: &mut Graph, place: Place, var: VarId, bytes: u64) -> Value {
+        let ty = self.program.var(var).ty;
+        self.known(graph, place.object);
+        let object = graph.object(place.object);
+        let is_free = object.is_free(place.offset, bytes);
+        match object.load(place.offset, bytes).map(|cell| cell.value) {
+            Some(Value::Int(value)) => Value::Int(ty.wrap(value)),
+            Some(Value::Pointer(pointer)) if ty.bits == self.program.machine.size_type().bits => {
+                Value::Pointer(pointer)
+            }
+            Some(Value::Unknown(symbol)) if graph.range(symbol).fits(ty) => Value::Unknown(symbol),
+            Some(_) => graph.unknown(Range::of(ty)),
+            None => {
+                let value = graph.unknown(Range::of(ty));
+                if is_free {
+                    // The next access sees the same number.
+                    graph.object_mut(place.object).store(place.offset, Cell { bytes, value, each: false });
+                }
+                value
+            }
+        }
+    }
+
+    fn free(&self, graph: &mut Graph, edge: EdgeId, addr: ExprId) -> Result<(), Stop> {
+        match self.eval(graph).value(addr) {
+            Value::Int(0) => Ok(()),
+            Value::Pointer(Pointer { object, offset: 0, .. }) if graph.object(object).kind == Kind::Single => {
+                let dead = Object { kind: Kind::Dead, ..Object::new(graph.object(object).size) };
+                *graph.object_mut(object) = dead;
+                Ok(())
+            }
+            Value::Int(_) | Value::Pointer(_) => Err(self.gave_up(edge, "what is freed may not be an object")),
+            Value::Unknown(_) => Err(self.gave_up(edge, "the address of what is freed is not known")),
+        }
+    }
+
+    fn gave_up(&self, edge: EdgeId, why: &str) -> Stop {
+        Stop::GaveUp(format!("{}: {why}", self.program.location(self.program.edge(edge).span)))
+    }
+
+    /// Drops what says nothing.
+    pub(crate) fn collect(&self, graph: &mut Graph) {
+        graph.collect(|var| self.program.var(var).ty);
+    }
+
+    /// The integers that the program compares with and their neighbours, if they are few, with 0 and 1.
+    pub(crate) fn thresholds(&self) -> Vec<i128> {
+        let exprs = &self.program.exprs;
+        let mut bounds = BTreeSet::from([-1, 0, 1]);
+        for id in exprs.ids() {
+            if let cfa::ExprKind::Cmp(_, left, right) = exprs.get(id).kind {
+                for constant in [left, right].into_iter().filter_map(|side| exprs.as_const(side)) {
+                    bounds.extend([constant - 1, constant, constant + 1]);
+                }
+            }
+        }
+        if bounds.len() > 64 { vec![0] } else { bounds.into_iter().collect() }
+    }
+}

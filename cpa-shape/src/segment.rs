@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Taking nodes out of segments (Dudka, Peringer, Vojnar, section 4.1: materialisation).
+
+use crate::graph::{Cell, End, Graph, Kind, Link, Object, ObjectId, Pointer, Value};
+
+impl Graph {
+    /// The graphs for the cases of how long the segment is that a value points into, in which the node that it points to is
+    /// an object of its own. With each of them the value in that graph.
+    pub(crate) fn exposed(self, value: Value) -> Vec<(Graph, Value)> {
+        let Value::Pointer(pointer) = value else { return vec![(self, value)] };
+        let Kind::Segment(link) = self.object(pointer.object).kind else { return vec![(self, value)] };
+        let (mut one, mut more) = (self.clone(), self);
+        one.end_segment(pointer.object);
+        let node = more.cut(pointer.object, link, pointer.end);
+        let of_node = |object| Value::Pointer(Pointer { object, end: End::First, ..pointer });
+        vec![(one, of_node(pointer.object)), (more, of_node(node))]
+    }
+
+    /// A segment has only one node.
+    fn end_segment(&mut self, segment: ObjectId) {
+        let object = self.own(segment);
+        *self.object_mut(segment) = Object { kind: Kind::Single, ..object };
+        self.redirect(segment, End::Last, segment, End::First);
+    }
+
+    /// A segment has at least two nodes: the first or the last one becomes an object of its own.
+    fn cut(&mut self, segment: ObjectId, link: Link, end: End) -> ObjectId {
+        let node = self.own(segment);
+        let node = self.make(Object { kind: Kind::Single, ..node });
+        // What pointed to that end, also from the segment itself and its copy, points to the node.
+        self.redirect(segment, end, node, End::First);
+        let bytes = |graph: &Graph, offset: u64| graph.object(segment).cells[&offset].bytes;
+        let mut set = |from: ObjectId, (offset, to): (u64, i64), object: ObjectId, end: End| {
+            let cell = Cell {
+                bytes: bytes(self, offset),
+                value: Value::Pointer(Pointer { object, end, offset: to }),
+                each: false,
+            };
+            self.object_mut(from).store(offset, cell);
+        };
+        match end {
+            End::First => {
+                set(node, link.next, segment, End::First);
+                if let Some(prev) = link.prev {
+                    set(segment, prev, node, End::First);
+                }
+            }
+            End::Last => {
+                set(segment, link.next, node, End::First);
+                if let Some(prev) = link.prev {
+                    set(node, prev, segment, End::Last);
+                }
+            }
+        }
+        node
+    }
+
+    /// A copy of an object in which what each node of a segment has of its own are new unknown numbers.
+    fn own(&mut self, id: ObjectId) -> Object {
+        let mut object = self.object(id).clone();
+        for cell in object.cells.values_mut().filter(|cell| cell.each) {
+            if let Value::Unknown(symbol) = cell.value {
+                let range = self.range(symbol).clone();
+                cell.value = self.unknown(range);
+            }
+            cell.each = false;
+        }
+        object
+    }
+
+    /// Pointers to an end of an object point to an end of another one.
+    pub(crate) fn redirect(&mut self, from: ObjectId, end: End, to: ObjectId, new: End) {
+        self.replace(|value| match value {
+            Value::Pointer(pointer) if pointer.object == from && pointer.end == end => {
+                Value::Pointer(Pointer { object: to, end: new, ..pointer })
+            }
+            Value::Pointer(_) | Value::Int(_) | Value::Unknown(_) => value,
+        });
+    }
+}

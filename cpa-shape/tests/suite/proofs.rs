@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Lists of any length.
+
+use super::{Explored, explore, program};
+
+fn check(text: &str, expected: bool) {
+    let explored = explore(&program(text));
+    assert_eq!(explored == Explored::Safe, expected, "{explored:?}\n{text}");
+}
+
+fn gives_up(text: &str, reason: &str) {
+    match explore(&program(text)) {
+        Explored::GaveUp(why) => assert!(why.contains(reason), "{why}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_all_nodes_hold() {
+    let build = "int main(void) { struct node *p = 0; while (__VERIFIER_nondet_int()) p = make(p, 1); ";
+    let walk = "while (p != 0) { if (p->h != 1) reach_error(); p = p->next; } return 0; }";
+    check(&format!("{build}{walk}"), true);
+    check(&format!("{build} if (p && p->next && p->next->next) p->next->next->h = 2; {walk}"), false);
+    check(
+        &format!(
+            "{build} struct node *q = p; while (q && __VERIFIER_nondet_int()) q = q->next; if (q) q->h = 7; {walk}"
+        ),
+        false,
+    );
+    // Behind the node that a variable named, the list goes on.
+    check(&format!("{build} p = make(p, 2); p = p->next; {walk}"), true);
+}
+
+#[test]
+fn the_end_of_a_list() {
+    let build = "int main(void) { struct node *first = make(0, 0), *last = first;
+       while (__VERIFIER_nondet_int()) { last->next = make(0, 1); last = last->next; } last->h = 2; ";
+    check(
+        &format!(
+            "{build} while (first->next) first = first->next; if (first != last || first->h != 2) reach_error(); return 0; }}"
+        ),
+        true,
+    );
+    check(
+        &format!("{build} while (first->next) first = first->next; if (first == last) reach_error(); return 0; }}"),
+        false,
+    );
+    check(&format!("{build} if (first->h == 2 && first != last) reach_error(); return 0; }}"), true);
+    check(&format!("{build} if (first == last) reach_error(); return 0; }}"), false);
+    // How many nodes there are is not known: there may be three.
+    check(&format!("{build} if (first->next && first->next->next == last) reach_error(); return 0; }}"), false);
+    check(
+        &format!(
+            "{build} if (first->next && first->next != last && first->next->next == 0) reach_error(); return 0; }}"
+        ),
+        true,
+    );
+}
+
+#[test]
+fn links_in_both_directions() {
+    let build = "int main(void) { struct node *first = make(0, 0), *last = first;
+       while (__VERIFIER_nondet_int()) { last->next = make(0, 1); last->next->prev = last; last = last->next; } ";
+    check(
+        &format!(
+            "{build} struct node *p = first; while (p) {{ if (p->next && p->next->prev != p) reach_error(); p = p->next; }} return 0; }}"
+        ),
+        true,
+    );
+    check(
+        &format!(
+            "{build} struct node *p = last; while (p->prev) p = p->prev; if (p != first) reach_error(); return 0; }}"
+        ),
+        true,
+    );
+    check(
+        &format!(
+            "{build} struct node *p = last; while (p->prev) {{ if (p->h != 1) reach_error(); p = p->prev; }} return 0; }}"
+        ),
+        true,
+    );
+    check(
+        &format!(
+            "{build} struct node *p = last; while (p->prev) p = p->prev; if (p->h == 0) reach_error(); return 0; }}"
+        ),
+        false,
+    );
+    // One link is turned round somewhere.
+    check(
+        &format!(
+            "{build} struct node *p = first; while (p->next && __VERIFIER_nondet_int()) p = p->next;
+             p->prev = p; p = first; while (p) {{ if (p->next && p->next->prev != p) reach_error(); p = p->next; }} return 0; }}"
+        ),
+        false,
+    );
+}
+
+#[test]
+fn circles() {
+    let build = "int main(void) { struct node *head = make(0, 0); head->next = head;
+       while (__VERIFIER_nondet_int()) head->next = make(head->next, 1); struct node *p = head->next; ";
+    check(&format!("{build} while (p != head) {{ if (p->h != 1) reach_error(); p = p->next; }} return 0; }}"), true);
+    check(
+        &format!(
+            "{build} while (p != head) {{ if (p == 0) reach_error(); p = p->next; }} if (p->h) reach_error(); return 0; }}"
+        ),
+        true,
+    );
+    check(&format!("{build} if (p->h == 0) reach_error(); return 0; }}"), false);
+}
+
+#[test]
+fn numbers_of_their_own() {
+    let build =
+        "int main(void) { struct node *p = 0; while (__VERIFIER_nondet_int()) { int c = __VERIFIER_nondet_int(); ";
+    let walk = "while (p) { if (p->h < 0 || p->h > 3) reach_error(); p = p->next; } return 0; }";
+    check(&format!("{build} if (c < 0 || c > 3) continue; p = make(p, c); }} {walk}"), true);
+    check(&format!("{build} if (c < 0 || c > 4) continue; p = make(p, c); }} {walk}"), false);
+    // Two nodes of one segment need not hold the same.
+    check(
+        &format!(
+            "{build} if (c < 0 || c > 3) continue; p = make(p, c); }}
+        while (p && p->next) {{ if (p->h != p->next->h) reach_error(); p = p->next; }} return 0; }}"
+        ),
+        false,
+    );
+    // Numbers that grow with the list.
+    let counted = "int main(void) { struct node *p = 0; int i = 0; while (__VERIFIER_nondet_int()) { p = make(p, i); if (i < 1000) i++; } ";
+    check(&format!("{counted} while (p) {{ if (p->h < 0) reach_error(); p = p->next; }} return 0; }}"), true);
+    check(&format!("{counted} while (p) {{ if (p->h == 20) reach_error(); p = p->next; }} return 0; }}"), false);
+}
+
+#[test]
+fn zeroed_nodes() {
+    let build = "int main(void) { struct node *p = 0; while (__VERIFIER_nondet_int()) {
+       struct node *n = calloc(1, sizeof(struct node)); n->next = p; p = n; } ";
+    check(&format!("{build} while (p) {{ if (p->h != 0 || p->prev) reach_error(); p = p->next; }} return 0; }}"), true);
+    check(
+        &format!("{build} if (p) p->h = 1; while (p) {{ if (p->h != 0) reach_error(); p = p->next; }} return 0; }}"),
+        false,
+    );
+}
+
+#[test]
+fn what_is_not_followed() {
+    gives_up(
+        "int main(void) { struct node *p = make(0, 1); free(p); if (p->h) reach_error(); return 0; }",
+        "life has ended",
+    );
+    gives_up("int main(void) { struct node *p = 0; if (p->h) reach_error(); return 0; }", "outside of all objects");
+    gives_up("int main(void) { struct node *p; if (p->h) reach_error(); return 0; }", "not known");
+    gives_up(
+        "int main(void) { int *a = malloc(8); if (a[2] == 7) reach_error(); return 0; }",
+        "may be outside of its object",
+    );
+    gives_up(
+        "int main(void) { struct node *p = make(0, 1); free(p); free(p); reach_error(); return 0; }",
+        "may not be an object",
+    );
+}
+
+#[test]
+fn embedded_links() {
+    // The links point into the middle of the nodes, and the head of the list is a global object.
+    let text = |error: &str| {
+        format!(
+            "struct head {{ struct head *next, *prev; }}; struct item {{ int h; struct head links; }}; struct head list = {{ &list, &list }};
+             void add(struct head *new, struct head *head) {{
+               struct head *next = head->next; next->prev = new; new->next = next; new->prev = head; head->next = new; }}
+             int main(void) {{ while (__VERIFIER_nondet_int()) {{ struct item *i = malloc(sizeof(struct item)); i->h = 5; add(&i->links, &list); }}
+               for (struct head *p = list.next; p != &list; p = p->next) {{
+                 struct item *i = (struct item *)((char *)p - __builtin_offsetof(struct item, links)); if ({error}) reach_error(); }}
+               return 0; }}"
+        )
+    };
+    check(&text("i->h != 5"), true);
+    check(&text("i->links.next->prev != &i->links"), true);
+    check(&text("i->links.next == &list"), false);
+}

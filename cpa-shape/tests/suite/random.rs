@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Random programs that build and change lists: what some execution reaches is never proved to be unreachable.
+
+use std::fmt::Write;
+use std::rc::Rc;
+
+use cfa::machine::{Asked, Code, End, Inputs, Machine, Setup, Storage};
+use cfa::{IntTy, Property};
+
+use super::{Explored, explore, program};
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+
+    fn pick<'a>(&mut self, some: &[&'a str]) -> &'a str {
+        some[self.below(some.len() as u64) as usize]
+    }
+}
+
+impl Inputs for Random {
+    fn value(&mut self, _asked: Asked, _ty: IntTy) -> Option<i128> {
+        Some(i128::from(self.below(3)))
+    }
+    fn byte(&mut self, _asked: Asked, _addr: u64) -> Option<u8> {
+        Some(0)
+    }
+}
+
+/// The number of programs.
+const ROUNDS: u32 = 250;
+
+const NAMES: [&str; 3] = ["p", "q", "r"];
+const NUMBERS: [&str; 3] = ["0", "1", "2"];
+
+/// Some statements; loops are at most `depth` deep.
+fn statements(random: &mut Random, text: &mut String, depth: u32) {
+    for _ in 0..1 + random.below(4) {
+        let (a, b, c) = (random.pick(&NAMES), random.pick(&NAMES), random.pick(&NUMBERS));
+        let link = random.pick(&["next", "prev"]);
+        let _ = match random.below(if depth > 0 { 13 } else { 9 }) {
+            0 | 1 => write!(text, "{a} = make({b}, {c}); "),
+            2 => write!(text, "{a} = make({b}, {c}); if ({b}) {b}->prev = {a}; "),
+            3 => write!(text, "if ({a}) {a} = {a}->{link}; "),
+            4 => write!(text, "if ({a}) {a}->{link} = {b}; "),
+            5 => write!(text, "if ({a}) {a}->h = {c}; "),
+            6 => write!(text, "{a} = {b}; "),
+            7 => write!(text, "if ({a} && {a}->{link} != {b}) {{ {a}->h = {c}; {b} = {a}->{link}; }} "),
+            8 => write!(text, "if ({a} && {a}->h == {c}) {b} = {a}; else {b} = 0; "),
+            9 | 10 => {
+                let _ = write!(text, "while (__VERIFIER_nondet_int()) {{ ");
+                statements(random, text, depth - 1);
+                write!(text, "}} ")
+            }
+            11 => {
+                let _ = write!(text, "while ({a} && __VERIFIER_nondet_int()) {{ {a} = {a}->{link}; ");
+                statements(random, text, 0);
+                write!(text, "}} ")
+            }
+            _ => {
+                let _ = write!(text, "if (__VERIFIER_nondet_int()) {{ ");
+                statements(random, text, depth - 1);
+                let _ = write!(text, "}} else {{ ");
+                statements(random, text, depth - 1);
+                write!(text, "}} ")
+            }
+        };
+    }
+}
+
+/// A condition over what the program built, as an error.
+fn error(random: &mut Random) -> String {
+    let (a, b, c) = (random.pick(&NAMES), random.pick(&NAMES), random.pick(&NUMBERS));
+    let link = random.pick(&["next", "prev"]);
+    match random.below(6) {
+        0 => format!("if ({a} && {a}->h == {c}) reach_error();"),
+        1 => format!("if ({a} && {a}->{link} == {b}) reach_error();"),
+        2 => format!("if ({a} == {b}) reach_error();"),
+        3 => format!("if ({a} && {a}->{link} && {a}->{link}->h == {c}) reach_error();"),
+        4 => format!("while ({a}) {{ if ({a}->h == {c}) reach_error(); {a} = {a}->{link}; }}"),
+        _ => format!("while ({a} && {a} != {b}) {{ if ({a}->h != {c}) reach_error(); {a} = {a}->{link}; }}"),
+    }
+}
+
+/// Whether some execution with random inputs reaches the error.
+fn reaches(program: &cfa::Program, random: &mut Random) -> bool {
+    let targets = program.targets(&Property::default_errors());
+    let setup = Setup { targets: &targets, storage: Storage::Inputs, steps: false, coverage: false, heads: false };
+    let code = Rc::new(Code::new(program, &setup).unwrap());
+    (0..60).any(|_| {
+        let mut machine = Machine::new(Rc::clone(&code), 1 << 20);
+        matches!(machine.run(random, 3000), Some(End::Target(_)))
+    })
+}
+
+#[test]
+fn executions_are_contained() {
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let (mut proofs, mut errors) = (0, 0);
+    for _ in 0..ROUNDS {
+        let mut text = "int main(void) { struct node *p = 0, *q = 0, *r = 0; ".to_owned();
+        statements(&mut random, &mut text, 2);
+        statements(&mut random, &mut text, 2);
+        let error = error(&mut random);
+        let _ = write!(text, "{error} return 0; }}");
+        let program = program(&text);
+        let is_safe = explore(&program) == Explored::Safe;
+        let is_reached = reaches(&program, &mut random);
+        assert!(!(is_safe && is_reached), "the error is reached in\n{text}");
+        proofs += u32::from(is_safe);
+        errors += u32::from(is_reached);
+    }
+    let enough = ROUNDS / 8;
+    assert!(proofs > enough && errors > enough, "{proofs} proofs and {errors} errors of {ROUNDS} programs");
+}
