@@ -63,7 +63,7 @@ impl Exhaustive {
                     storage: Storage::Untouchable,
                     steps: false,
                     coverage: false,
-                    heads: false,
+                    pauses: &BTreeSet::new(),
                 };
                 match Code::new(&self.program, &setup) {
                     Ok(code) => Machine::new(Rc::new(code), self.max_bytes),
@@ -106,8 +106,13 @@ impl Exhaustive {
 
     /// What all havoc edges of the last run gave, also those on which it does not depend.
     fn all_values(&self, cx: &Cx) -> Result<Option<Vec<(EdgeId, i128)>>, Stop> {
-        let setup =
-            Setup { targets: &self.targets, storage: Storage::Inputs, steps: false, coverage: false, heads: false };
+        let setup = Setup {
+            targets: &self.targets,
+            storage: Storage::Inputs,
+            steps: false,
+            coverage: false,
+            pauses: &BTreeSet::new(),
+        };
         let Ok(code) = Code::new(&self.program, &setup) else { return Ok(None) };
         let mut machine = Machine::new(Rc::new(code), self.max_bytes);
         let choices = self.odometer.choices.iter();

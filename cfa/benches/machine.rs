@@ -33,7 +33,13 @@ fn program(text: String) -> Program {
 
 fn code(program: &Program) -> Rc<Code> {
     let targets = BTreeSet::new();
-    let setup = Setup { targets: &targets, storage: Storage::Untouchable, steps: false, coverage: false, heads: false };
+    let setup = Setup {
+        targets: &targets,
+        storage: Storage::Untouchable,
+        steps: false,
+        coverage: false,
+        pauses: &BTreeSet::new(),
+    };
     Rc::new(Code::new(program, &setup).expect("it is small enough"))
 }
 

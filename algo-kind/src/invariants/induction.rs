@@ -10,20 +10,16 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::time::Duration;
 
-use algo_bmc::query::{Answer, ask};
 use cfa::Program;
 use cpa_core::{Cx, Stop};
 use cpa_predicate::Manager;
 use rustc_hash::FxHashSet;
-use smt::solver::Model;
-use smt::{BvBin, Term, TermId, Terms, Value};
+use smt::{BvBin, Term, TermId, Terms};
 
 use super::instances::Goals;
 use super::{Invariants, with_instances};
+use crate::houdini::failing;
 use crate::step::StepUnrolling;
-
-/// How many single candidates the solver may leave unanswered before all that are left go.
-const MAX_UNANSWERED: u32 = 6;
 
 /// Proves candidates.
 pub(crate) struct Induction<'a> {
@@ -106,75 +102,30 @@ impl Induction<'_> {
                 formulas = with_instances(manager, self.program, unrolling, true, formulas);
             }
             // Candidates at the ends of the segment, as they are there.
-            let mut at_ends: Vec<(usize, usize, TermId)> = Vec::new();
+            let mut at_ends: Vec<((usize, usize), TermId)> = Vec::new();
             let mut broken = Vec::new();
             for &(number, node) in unrolling.first_ends() {
                 let path = unrolling.unrolling().path(node);
                 let fresh = u32::try_from(node.index()).expect("nodes are counted with 32 bits") + 1;
                 let refuted = goals.refuted(manager, &candidates[number], path, fresh);
                 for (at, &not) in refuted.iter().enumerate() {
-                    at_ends.push((number, at, manager.terms.and(path.pc, not)));
+                    at_ends.push(((number, at), manager.terms.and(path.pc, not)));
                 }
                 let any = manager.terms.or_all(&refuted);
                 broken.push(manager.terms.and(path.pc, any));
             }
             formulas.extend(goals.known());
-            formulas.push(manager.terms.or_all(&broken));
-            let read = |manager: &mut Manager, model: &Model<'_>| refuted(manager, model, &at_ends);
-            let dropped = match ask(cx, manager, &formulas, Some(self.timeout), read)? {
-                Answer::Unsat => return Ok(weakened),
-                Answer::Sat(dropped) if !dropped.is_empty() => dropped,
-                Answer::Sat(_) | Answer::Unknown(_) => {
-                    formulas.pop();
-                    match self.one_by_one(cx, manager, &formulas, &at_ends)? {
-                        dropped if dropped.is_empty() => return Ok(weakened),
-                        dropped => dropped,
-                    }
-                }
-            };
+            let together = manager.terms.or_all(&broken);
+            let dropped = failing(cx, manager, &formulas, together, &at_ends, self.timeout)?;
+            if dropped.is_empty() {
+                return Ok(weakened);
+            }
             for number in remove(candidates, dropped) {
                 if !weakened.contains(&number) {
                     weakened.push(number);
                 }
             }
         }
-    }
-}
-
-impl Induction<'_> {
-    /// The candidates at the ends that are not implied by the assumptions, or not as far as the solver can tell.
-    fn one_by_one(
-        &self,
-        cx: &Cx,
-        manager: &mut Manager,
-        assumptions: &[TermId],
-        at_ends: &[(usize, usize, TermId)],
-    ) -> Result<Vec<(usize, usize)>, Stop> {
-        let mut dropped = Vec::new();
-        let mut unanswered = 0;
-        for &(number, at, broken) in at_ends {
-            if dropped.contains(&(number, at)) || broken == Terms::fls() {
-                continue;
-            }
-            if unanswered == MAX_UNANSWERED {
-                dropped.push((number, at));
-                continue;
-            }
-            let formulas: Vec<TermId> = assumptions.iter().copied().chain([broken]).collect();
-            let read = |manager: &mut Manager, model: &Model<'_>| refuted(manager, model, at_ends);
-            match ask(cx, manager, &formulas, Some(self.timeout / 4), read)? {
-                Answer::Unsat => {}
-                Answer::Sat(more) => {
-                    dropped.push((number, at));
-                    dropped.extend(more);
-                }
-                Answer::Unknown(_) => {
-                    unanswered += 1;
-                    dropped.push((number, at));
-                }
-            }
-        }
-        Ok(dropped)
     }
 }
 
@@ -196,18 +147,6 @@ fn has_product(terms: &Terms, term: TermId) -> bool {
         });
     }
     false
-}
-
-/// The candidates that a model refutes.
-fn refuted(manager: &Manager, model: &Model<'_>, at_ends: &[(usize, usize, TermId)]) -> Vec<(usize, usize)> {
-    let roots: Vec<TermId> = at_ends.iter().map(|&(.., broken)| broken).collect();
-    let terms = &manager.terms;
-    let values = smt::Evaluator::new(terms, &roots).run(terms, &mut |symbol, index| {
-        model.value(terms, symbol, index).unwrap_or_else(|| terms.default_value(symbol))
-    });
-    let Some(values) = values else { return Vec::new() };
-    let pairs = at_ends.iter().zip(values);
-    pairs.filter(|(_, value)| *value == Value::Bool(true)).map(|(&(number, at, _), _)| (number, at)).collect()
 }
 
 /// Removes candidates by cut point and position; answers the cut points.

@@ -11,7 +11,7 @@ mod env;
 mod induction;
 mod instances;
 mod memory;
-mod nullspace;
+pub mod nullspace;
 mod proposed;
 mod sample;
 mod sums;

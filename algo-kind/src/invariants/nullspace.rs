@@ -10,7 +10,7 @@ use super::value::gcd;
 const MAX_COEFFICIENT: i128 = 1 << 20;
 
 /// A basis of the integer vectors that are orthogonal to all rows, as far as their coefficients are small.
-pub(crate) fn null_space(rows: Vec<Vec<i128>>, columns: usize) -> Vec<Vec<i128>> {
+pub fn null_space(rows: Vec<Vec<i128>>, columns: usize) -> Vec<Vec<i128>> {
     // Each reduced row has a pivot column, in which all other reduced rows are zero.
     let mut reduced: Vec<(usize, Vec<i128>)> = Vec::new();
     for mut row in rows {
@@ -64,7 +64,7 @@ pub(crate) fn null_space(rows: Vec<Vec<i128>>, columns: usize) -> Vec<Vec<i128>>
 }
 
 /// The positions of vectors that are no linear combination of those before them.
-pub(crate) fn independent(vectors: &[Vec<i128>]) -> Vec<usize> {
+pub fn independent(vectors: &[Vec<i128>]) -> Vec<usize> {
     let mut reduced: Vec<(usize, Vec<i128>)> = Vec::new();
     let mut found = Vec::new();
     'vectors: for (at, vector) in vectors.iter().enumerate() {

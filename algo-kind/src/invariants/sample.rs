@@ -9,14 +9,14 @@ use std::rc::Rc;
 
 use cfa::Program;
 use cfa::ids::{NodeId, VarId};
-use cfa::ir::{ExprKind, IntTy};
-use cfa::machine::{Asked, Code, Inputs, Machine, Setup, Storage};
+use cfa::machine::{Code, Machine, Setup, Storage};
 use cpa_core::{Cx, Stop};
 use rustc_hash::FxHashMap;
 
 use super::memory::{Array, Layout};
 use super::sums;
 use crate::cutpoints::Cutpoints;
+use crate::inputs::RandomInputs;
 
 /// How many runs are made.
 const RUNS: u32 = 400;
@@ -59,25 +59,19 @@ pub(crate) fn samples(
     layout: &Layout,
 ) -> Result<Vec<Vec<Sample>>, Stop> {
     let mut samples = vec![Vec::new(); cutpoints.points().len()];
-    let setup = Setup { targets, storage: Storage::Inputs, steps: false, coverage: false, heads: true };
+    let setup =
+        Setup { targets, storage: Storage::Inputs, steps: false, coverage: false, pauses: &program.loops.heads };
     // A program with too many variables for the machine has no samples.
     let Ok(code) = Code::new(program, &setup) else { return Ok(samples) };
     let mut machine = Machine::new(Rc::new(code), MAX_BYTES);
-    let mut interesting: Vec<i128> = vec![0, 1, -1, 2];
-    for id in program.exprs.ids() {
-        if let ExprKind::Const(value) = program.exprs.get(id).kind {
-            interesting.extend([value, value + 1]);
-        }
-    }
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut inputs = RandomInputs::new(program);
     let (mut long, mut jumped) = (LONG_JUMPS, 0u32);
     for number in 0..RUNS {
         if samples.iter().all(|seen| seen.len() >= KEPT) {
             break;
         }
         machine.reset();
-        // Small inputs lead into loops and out of them; large ones show what overflows.
-        let mut inputs = Chosen { random: &mut random, interesting: &interesting, spread: 1 << (number % 12) };
+        inputs.next_run();
         let is_long = LONG.contains(&number);
         let jumps = if is_long { long } else { JUMPS };
         let mut visits: FxHashMap<NodeId, u32> = FxHashMap::default();
@@ -91,7 +85,7 @@ pub(crate) fn samples(
             if jumped % CHECK == 0 {
                 cx.check()?;
             }
-            let Some(head) = machine.loop_head() else { continue };
+            let Some(head) = machine.pause() else { continue };
             let visit = visits.entry(head).or_default();
             *visit += 1;
             // The first visits of each run, and later ones now and then.
@@ -159,41 +153,4 @@ fn elements(program: &Program, machine: &Machine, array: &Array, vars: &FxHashMa
         Some((index, value))
     };
     indices.into_iter().filter_map(element).collect()
-}
-
-/// A xorshift generator, the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-    fn below(&mut self, bound: u64) -> u64 {
-        (self.next() >> 16) % bound
-    }
-}
-
-/// Random inputs.
-struct Chosen<'a> {
-    random: &'a mut Random,
-    interesting: &'a [i128],
-    spread: u64,
-}
-
-impl Inputs for Chosen<'_> {
-    fn value(&mut self, _asked: Asked, ty: IntTy) -> Option<i128> {
-        let value = match self.random.below(8) {
-            0 => self.interesting[self.random.below(self.interesting.len() as u64) as usize],
-            1 => -i128::from(self.random.below(self.spread)),
-            _ => i128::from(self.random.below(self.spread + 1)),
-        };
-        Some(ty.wrap(value))
-    }
-
-    fn byte(&mut self, _asked: Asked, _addr: u64) -> Option<u8> {
-        Some(self.random.next() as u8)
-    }
 }

@@ -31,8 +31,8 @@ pub struct Code {
     pub(super) heap_start: u64,
     pub(super) pointer_bits: u32,
     pub(super) edges: usize,
-    /// The loop heads by where their code begins, in rising order; only those where a run can pause.
-    pub(super) heads: Vec<(u32, NodeId)>,
+    /// The locations where a run can pause by where their code begins, in rising order.
+    pub(super) pauses: Vec<(u32, NodeId)>,
 }
 
 impl Code {
@@ -55,7 +55,7 @@ pub(super) struct Compiler<'p> {
     pub(super) registers: Registers,
     instrs: Vec<Instr>,
     places: Vec<EdgeId>,
-    heads: Vec<(u32, NodeId)>,
+    pauses: Vec<(u32, NodeId)>,
     labels: Vec<Option<u32>>,
     of_nodes: Vec<Option<Label>>,
     of_funcs: Vec<Option<Label>>,
@@ -98,7 +98,7 @@ impl<'p> Compiler<'p> {
             registers,
             instrs: Vec::new(),
             places: Vec::new(),
-            heads: Vec::new(),
+            pauses: Vec::new(),
             labels: Vec::new(),
             of_nodes: vec![None; program.nodes.len()],
             of_funcs: vec![None; program.funcs.len()],
@@ -229,11 +229,11 @@ impl<'p> Compiler<'p> {
                 self.jump(label);
             } else {
                 self.bind(label);
-                if self.setup.heads && self.program.loops.is_head(node) {
+                if self.setup.pauses.contains(&node) {
                     let here = self.label();
                     self.emit(Instr::Loop(here.0));
                     self.bind(here);
-                    self.heads.push((self.instrs.len() as u32, node));
+                    self.pauses.push((self.instrs.len() as u32, node));
                 }
                 next = self.location(node, &mut branches)?;
             }
@@ -546,7 +546,7 @@ impl<'p> Compiler<'p> {
         let globals = || self.program.objects.iter().filter(|object| object.scope == Scope::Global);
         Code {
             // In the order of the code.
-            heads: self.heads,
+            pauses: self.pauses,
             places: self.places,
             registers: self.registers,
             global_objects: globals().map(|object| (object.addr, object.size)).collect(),

@@ -51,8 +51,9 @@ pub struct Setup<'a> {
     pub steps: bool,
     /// Whether the machine notes which branches it takes.
     pub coverage: bool,
-    /// Whether every visit of a loop head counts as a jump backwards, also the first one, so that a run can pause there.
-    pub heads: bool,
+    /// Locations where every visit counts as a jump backwards, so that a run can pause there: loop heads, where otherwise
+    /// the first visit does not count, or the ends of functions.
+    pub pauses: &'a BTreeSet<NodeId>,
 }
 
 /// One step of a run.

@@ -181,11 +181,11 @@ impl Machine {
         Some(Kind::of(program.var(var).ty).value(self.registers[reg as usize]))
     }
 
-    /// The loop head where the run paused because its fuel was used up; none if it is somewhere else. Needs code that was
-    /// compiled to pause at loop heads.
-    pub fn loop_head(&self) -> Option<NodeId> {
-        let at = self.code.heads.binary_search_by_key(&(self.pc as u32), |(pc, _)| *pc).ok()?;
-        Some(self.code.heads[at].1)
+    /// The location where the run paused because its fuel was used up; none if it is none of those that the code was
+    /// compiled to pause at.
+    pub fn pause(&self) -> Option<NodeId> {
+        let at = self.code.pauses.binary_search_by_key(&(self.pc as u32), |(pc, _)| *pc).ok()?;
+        Some(self.code.pauses[at].1)
     }
 
     /// The calls that are active, the outermost first.

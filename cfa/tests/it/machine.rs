@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The concrete machine against compiled programs, and its checks.
 
+use std::collections::BTreeSet;
 use std::process::Command;
 use std::rc::Rc;
 
@@ -12,7 +13,10 @@ use crate::{load, try_load};
 
 fn code(program: &Program, storage: Storage, steps: bool) -> Rc<Code> {
     let targets = program.targets(&Property::default_errors());
-    Rc::new(Code::new(program, &Setup { targets: &targets, storage, steps, coverage: false, heads: false }).unwrap())
+    Rc::new(
+        Code::new(program, &Setup { targets: &targets, storage, steps, coverage: false, pauses: &BTreeSet::new() })
+            .unwrap(),
+    )
 }
 
 /// Compiles a program and runs it; prints the global variable `checksum`. None without a compiler.

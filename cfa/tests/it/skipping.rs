@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Iterations that the concrete machine makes at once against the same iterations one by one.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use cfa::machine::{Code, End, Machine, NoInputs, Setup, Storage};
@@ -14,7 +15,13 @@ const LITTLE: u64 = 1000;
 
 fn machine(program: &Program) -> Machine {
     let targets = program.targets(&Property::default_errors());
-    let setup = Setup { targets: &targets, storage: Storage::Untouchable, steps: true, coverage: true, heads: false };
+    let setup = Setup {
+        targets: &targets,
+        storage: Storage::Untouchable,
+        steps: true,
+        coverage: true,
+        pauses: &BTreeSet::new(),
+    };
     let mut machine = Machine::new(Rc::new(Code::new(program, &setup).unwrap()), 1 << 20);
     machine.limit_steps(10);
     machine

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Random inputs for sample runs: small ones, and constants of the program.
+
+use cfa::Program;
+use cfa::ir::{ExprKind, IntTy};
+use cfa::machine::{Asked, Inputs};
+
+/// Runs in which the inputs grow by factors of two, before it begins anew.
+const SPREADS: u32 = 12;
+
+/// Random inputs, the same in every execution of the tool.
+pub struct RandomInputs {
+    random: Random,
+    /// Constants of the program and their successors.
+    interesting: Vec<i128>,
+    run: u32,
+    /// Most inputs are below it.
+    spread: u64,
+}
+
+impl RandomInputs {
+    /// Inputs for `program`; before each run comes [`RandomInputs::next_run`].
+    pub fn new(program: &Program) -> Self {
+        let mut interesting: Vec<i128> = vec![0, 1, -1, 2];
+        for id in program.exprs.ids() {
+            if let ExprKind::Const(value) = program.exprs.get(id).kind {
+                interesting.extend([value, value + 1]);
+            }
+        }
+        Self { random: Random(0x9e37_79b9_7f4a_7c15), interesting, run: 0, spread: 1 }
+    }
+
+    /// Begins a run. Small inputs lead into loops and out of them; large ones show what overflows.
+    pub fn next_run(&mut self) {
+        self.spread = 1 << (self.run % SPREADS);
+        self.run += 1;
+    }
+}
+
+impl Inputs for RandomInputs {
+    fn value(&mut self, _asked: Asked, ty: IntTy) -> Option<i128> {
+        let value = match self.random.below(8) {
+            0 => self.interesting[self.random.below(self.interesting.len() as u64) as usize],
+            1 => -i128::from(self.random.below(self.spread)),
+            _ => i128::from(self.random.below(self.spread + 1)),
+        };
+        Some(ty.wrap(value))
+    }
+
+    fn byte(&mut self, _asked: Asked, _addr: u64) -> Option<u8> {
+        Some(self.random.next() as u8)
+    }
+}
+
+/// A xorshift generator.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        (self.next() >> 16) % bound
+    }
+}
