@@ -174,6 +174,7 @@ choice!(/** The algorithm around the exploration. */ Algorithm {
     /** Execution with ranges of inputs, which are divided. */ Subdivision = "SUBDIVISION",
     /** Exploration of states whose values may be symbols. */ States = "STATES",
     /** Symbolic execution that passes each loop in one step. */ Summaries = "SUMMARIES",
+    /** Inductive contracts of recursive functions. */ Contracts = "CONTRACTS",
     /** k-induction. */ KInduction = "KINDUCTION",
 });
 choice!(/** Where the auxiliary invariants of k-induction come from. */ InvariantChoice {
@@ -352,7 +353,7 @@ options! {
     /// The function where the program starts.
     "analysis.entryFunction" entry_function: String = "main".to_string();
     /// What is run: abstraction refinement, one exploration, bounded model checking, k-induction, execution, exploration of
-    /// states or summaries of loops.
+    /// states, summaries of loops or contracts of recursive functions.
     "analysis.algorithm" algorithm: Algorithm = Algorithm::Cegar;
     /// Which domains run together, beside locations and calls.
     "CompositeCPA.cpas" domains: Domains = Domains::Predicate;

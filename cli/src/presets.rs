@@ -12,6 +12,7 @@ const PRESETS: &[(&str, &str)] = &[
     ("bmc-incremental", include_str!("../presets/bmc-incremental.toml")),
     ("bmc-la", include_str!("../presets/bmc-la.toml")),
     ("default", include_str!("../presets/default.toml")),
+    ("contracts", include_str!("../presets/contracts.toml")),
     ("execution", include_str!("../presets/execution.toml")),
     ("exhaustive", include_str!("../presets/exhaustive.toml")),
     ("impact", include_str!("../presets/impact.toml")),

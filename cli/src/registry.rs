@@ -6,6 +6,7 @@ mod bam;
 mod bmc;
 mod cegar;
 mod check;
+mod contracts;
 mod data;
 mod domains;
 mod evidence;
@@ -34,6 +35,7 @@ pub use abstraction::LoopAbstraction;
 pub use bam::{BamAnalysis, partitioning};
 pub use bmc::BmcAnalysis;
 pub use cegar::CegarAnalysis;
+pub use contracts::ContractsAnalysis;
 pub use data::DataAnalysis;
 pub use execution::ExecutionAnalysis;
 pub use exhaustive::ExhaustiveAnalysis;
@@ -95,6 +97,7 @@ pub fn analysis(
         Algorithm::Subdivision => Box::new(SubdivisionAnalysis::new(program, targets, config)),
         Algorithm::States => Box::new(StatesAnalysis::new(program, targets, config)),
         Algorithm::Summaries => Box::new(SummariesAnalysis::new(program, targets)),
+        Algorithm::Contracts => Box::new(ContractsAnalysis::new(&program, &targets, config)?),
         Algorithm::KInduction => Box::new(KInductionAnalysis::new(program, targets, config)?),
     })
 }

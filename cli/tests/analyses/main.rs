@@ -4,6 +4,7 @@
 
 mod bam;
 mod bmc;
+mod contracts;
 mod kind;
 mod loop_abstraction;
 mod octagon;

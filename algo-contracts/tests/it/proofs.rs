@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Programs of which some are safe, each with twins that are not.
+
+use crate::{proved, verdict};
+
+const PROLOGUE: &str =
+    "extern int input(void); extern unsigned in(void); extern long long wide(void); void abort(void);
+    void reach_error(void); void check(int c) { if (!c) reach_error(); } void assume(int c) { if (!c) abort(); }\n";
+
+fn is_proved(text: &str) -> bool {
+    proved(&format!("{PROLOGUE}{text}"))
+}
+
+/// The first one is proved, the others have executions that reach an error.
+fn only_the_first(texts: &[&str]) {
+    for (at, text) in texts.iter().enumerate() {
+        assert_eq!(is_proved(text), at == 0, "{text}");
+    }
+}
+
+#[test]
+fn a_sum_is_linear() {
+    let with = |bound: &str, test: &str| {
+        format!(
+            "int add(int a, int b) {{ if (b == 0) return a; if (b > 0) return add(a + 1, b - 1); return add(a - 1, b + 1); }}
+             int main(void) {{ int a = input(), b = input(); assume({bound}); check({test}); return 0; }}"
+        )
+    };
+    let bound = "0 <= a && a <= 1000000 && 0 <= b && b <= 1000000";
+    only_the_first(&[
+        &with(bound, "add(a, b) == a + b"),
+        &with(bound, "add(a, b) == a + b + 1"),
+        &with(bound, "add(a, b) < 2000000"),
+        // The sum overflows.
+        &with("a >= 0 && b >= 0", "add(a, b) >= 0"),
+    ]);
+}
+
+#[test]
+fn overflow_is_no_wrap_around() {
+    // With wrap-around all of them would be safe, but some executions are undefined.
+    let with = |ty: &str| {
+        format!(
+            "{ty} id({ty} x) {{ if (x == 0) return 0; {ty} r = id(x - 1) + 1; return r > 7 ? 7 : r; }}
+             int main(void) {{ check(id(input()) != 9); return 0; }}"
+        )
+    };
+    only_the_first(&[&with("unsigned"), &with("int"), &with("long long")]);
+    let text = format!("{PROLOGUE}{}", with("int"));
+    assert!(verdict(&text).contains("overflows, which is undefined"), "{}", verdict(&text));
+}
+
+#[test]
+fn functions_that_call_each_other() {
+    let with = |test: &str| {
+        format!(
+            "int even(int n); int odd(int n) {{ if (n == 0) return 0; return even(n - 1); }}
+             int even(int n) {{ if (n == 0) return 1; return odd(n - 1); }}
+             int main(void) {{ int n = input(); assume(n >= 0); {test} return 0; }}"
+        )
+    };
+    only_the_first(&[
+        &with("check(odd(n) == n % 2); check(even(n) != odd(n));"),
+        &with("check(even(n) == n % 2);"),
+        &with("check(odd(n) == 0);"),
+    ]);
+}
+
+#[test]
+fn results_go_into_calls() {
+    let with = |limit: i32, test: &str| {
+        format!(
+            "int f(int x) {{ return x > {limit} ? x - 7 : f(f(x + 8)); }}
+             int main(void) {{ int x = input(); check({test}); return 0; }}"
+        )
+    };
+    only_the_first(&[
+        &with(40, "x > 40 ? f(x) == x - 7 : f(x) == 34"),
+        &with(40, "x > 40 ? f(x) == x - 7 : f(x) == 33"),
+        &with(40, "f(x) == 34"),
+        &with(41, "x > 40 ? f(x) == x - 7 : f(x) == 34"),
+    ]);
+}
+
+#[test]
+fn errors_inside_are_excluded_by_what_holds_at_calls() {
+    let with = |bound: &str| {
+        format!(
+            "int gcd(int a, int b) {{ if (a <= 0 || b <= 0) reach_error();
+               return a == b ? a : a > b ? gcd(a - b, b) : gcd(a, b - a); }}
+             int main(void) {{ int a = input(), b = input(); assume({bound}); check(gcd(a, b) > 0); return 0; }}"
+        )
+    };
+    only_the_first(&[&with("a > 0 && b > 0"), &with("a >= 0 && b > 0"), &with("a > 0 && b > -2")]);
+}
+
+#[test]
+fn an_error_behind_a_call_that_does_not_return_is_none_but_one_before_it_is() {
+    // The contract of a function that never returns is false behind its calls, not before them.
+    let with = |body: &str| {
+        format!(
+            "int never(int n) {{ return never(n); }} int f(int n) {{ if (n > 3) {{ {body} }} return n < 0 ? 0 : f(n - 1); }}
+             int main(void) {{ f(input() & 7); return 0; }}"
+        )
+    };
+    only_the_first(&[
+        &with("never(n); reach_error();"),
+        &with("check(n < 5); never(n);"),
+        &with("if (input()) never(n); else reach_error();"),
+        &with("f(n - 5); if (n == 7) reach_error(); never(n);"),
+    ]);
+}
+
+#[test]
+fn products_and_powers_of_two() {
+    let with = |test: &str| {
+        format!(
+            "unsigned mult(unsigned a, unsigned b) {{ return b == 0 ? 0 : a + mult(a, b - 1); }}
+             unsigned power(unsigned n) {{ return n == 0 ? 1 : 2 * power(n - 1); }}
+             int main(void) {{ unsigned a = in(), b = in(); {test} return 0; }}"
+        )
+    };
+    only_the_first(&[
+        &with("check(mult(a, b) == mult(b, a)); assume(a < 31); check(power(a) == 1u << a);"),
+        &with("check(mult(a, b) == mult(b, a + 1));"),
+        &with("assume(a < 31); check(power(a) != 1u << 20);"),
+        &with("check(mult(a, 2) >= a);"),
+    ]);
+}
+
+#[test]
+fn global_variables_change() {
+    let with = |more: &str, test: &str| {
+        format!(
+            "int count, other; int count_up(int n) {{ {more} if (n <= 0) return 0; count++; return 1 + count_up(n - 1); }}
+             int main(void) {{ int n = input(); assume(n >= 0 && n < 5000); count = 2; other = 1; int r = count_up(n);
+               check({test}); return 0; }}"
+        )
+    };
+    only_the_first(&[
+        &with("", "count == n + 2 && r == n && other == 1"),
+        &with("", "count == n + 1"),
+        &with("if (n == 70) other = 0;", "other == 1"),
+        &with("if (n == 0) count = 3;", "count == n + 2"),
+    ]);
+}
+
+#[test]
+fn the_result_overwrites_what_the_callee_wrote() {
+    let with = |test: &str| {
+        format!(
+            "int g; int f(int n) {{ g = 5; return n <= 0 ? 1 : f(n - 1); }}
+             int main(void) {{ g = f(input()); check({test}); return 0; }}"
+        )
+    };
+    only_the_first(&[&with("g == 1"), &with("g == 5")]);
+}
+
+#[test]
+fn what_is_not_supported_is_not_passed_over() {
+    let main = "int main(void) { check(f(input() & 7) >= 0); return 0; }";
+    let reason = |text: &str| verdict(&format!("{PROLOGUE}{text}{main}"));
+    let of_loop = reason("int f(int n) { int s = 0; while (s < n) s++; return n <= 0 ? s : f(n - 1); }");
+    assert!(of_loop.contains("a loop"), "{of_loop}");
+    let of_memory = reason("int a[8]; int f(int n) { a[n & 7] = n; return n <= 0 ? a[0] : f(n - 1); }");
+    assert!(of_memory.contains("memory"), "{of_memory}");
+    let of_assembly =
+        reason("int f(int n) { if (n == 2) __asm__(\"nop\" : : \"r\"(n)); return n <= 0 ? 0 : f(n - 1); }");
+    assert!(of_assembly.contains("not supported"), "{of_assembly}");
+}
+
+#[test]
+fn a_contract_that_holds_in_samples_only_is_dropped() {
+    // Nothing below a million tells that there is another case.
+    let with = |test: &str| {
+        format!(
+            "int f(int n) {{ if (n > 7654321) return 5; return n <= 0 ? 0 : f(n - 1); }}
+             int main(void) {{ check({test}); return 0; }}"
+        )
+    };
+    only_the_first(&[&with("f(input()) <= 5"), &with("f(input()) <= 4"), &with("f(input()) != 5")]);
+}
+
+#[test]
+fn main_may_call_itself() {
+    let with = |test: &str| {
+        format!(
+            "int depth; int main(void) {{ check({test}); depth = (depth + 1) & 3; if (input()) main(); return 0; }}"
+        )
+    };
+    only_the_first(&[&with("depth <= 3"), &with("depth <= 2"), &with("depth == 0")]);
+}
