@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A whole program: the tables of its entities.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::exprs::Exprs;
@@ -164,30 +163,6 @@ impl Program {
     /// All edge ids.
     pub fn edge_ids(&self) -> impl Iterator<Item = EdgeId> + use<> {
         (0..self.edges.len()).map(EdgeId::new)
-    }
-
-    /// The functions that can be called while they run.
-    pub fn recursive(&self) -> BTreeSet<FuncId> {
-        let mut callees: Vec<BTreeSet<FuncId>> = vec![BTreeSet::new(); self.funcs.len()];
-        for edge in &self.edges {
-            if let Op::Call { callee, .. } = edge.op {
-                callees[self.node(edge.src).func.index()].insert(callee);
-            }
-        }
-        let calls_itself = |func: FuncId| {
-            let mut seen = BTreeSet::new();
-            let mut open: Vec<FuncId> = callees[func.index()].iter().copied().collect();
-            while let Some(next) = open.pop() {
-                if next == func {
-                    return true;
-                }
-                if seen.insert(next) {
-                    open.extend(&callees[next.index()]);
-                }
-            }
-            false
-        };
-        (0..self.funcs.len()).map(FuncId::new).filter(|&func| calls_itself(func)).collect()
     }
 
     /// The first function of the given name.

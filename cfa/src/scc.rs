@@ -2,6 +2,9 @@
 //! Strongly connected components of a graph: Tarjan, *Depth-First Search and Linear Graph Algorithms* (SIAM Journal on
 //! Computing, 1972), without recursion.
 
+use std::collections::BTreeSet;
+
+use crate::ids::FuncId;
 use crate::ir::Op;
 use crate::program::Program;
 
@@ -64,8 +67,8 @@ pub(crate) fn on_cycles(successors: &[Vec<usize>]) -> Vec<bool> {
 }
 
 impl Program {
-    /// For each function whether calls lead from it back to itself.
-    pub fn recursive_functions(&self) -> Vec<bool> {
+    /// The functions that can be called while they run.
+    pub fn recursive(&self) -> BTreeSet<FuncId> {
         let mut callees: Vec<Vec<usize>> = vec![Vec::new(); self.funcs.len()];
         for edge in &self.edges {
             if let Op::Call { callee, .. } = edge.op {
@@ -76,7 +79,8 @@ impl Program {
             list.sort_unstable();
             list.dedup();
         }
-        on_cycles(&callees)
+        let on_cycle = on_cycles(&callees);
+        (0..self.funcs.len()).filter(|&index| on_cycle[index]).map(FuncId::new).collect()
     }
 }
 

@@ -74,8 +74,7 @@ pub fn features(program: &Program) -> BTreeSet<Feature> {
     if edges > 10_000 {
         found.insert(Feature::Large);
     }
-    let recursive = program.recursive_functions();
-    if functions.iter().any(|func| recursive[func.index()]) {
+    if !functions.is_disjoint(&program.recursive()) {
         found.extend([Feature::Recursion, Feature::Cyclic]);
     }
     let in_reached = |node: &NodeId| functions.contains(&program.node(*node).func);

@@ -626,9 +626,7 @@ fn with_destination(instr: Instr, to: u32) -> Instr {
 
 /// The functions that may be called while they are active.
 fn recursive(program: &Program) -> FxHashSet<FuncId> {
-    let recursive = program.recursive_functions();
-    let mut found: FxHashSet<FuncId> =
-        (0..program.funcs.len()).filter(|&index| recursive[index]).map(FuncId::new).collect();
+    let mut found: FxHashSet<FuncId> = program.recursive().into_iter().collect();
     // `main` is active from the start.
     let calls_main = |op: &Op| matches!(op, Op::Call { callee, .. } if *callee == program.main);
     if program.edges.iter().any(|edge| calls_main(&edge.op)) {
