@@ -2,7 +2,6 @@
 //! How fast counterexamples are replayed before anybody hears of them: runs of a loop with inputs. The size is
 //! the number of steps.
 
-use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::rc::Rc;
 
@@ -34,8 +33,7 @@ impl Inputs for Numbers {
 /// The run of the program.
 fn run(program: &Program) -> (Counterexample, NodeId) {
     let targets = program.targets(&Property::default_errors());
-    let setup =
-        Setup { targets: &targets, storage: Storage::Inputs, steps: true, coverage: false, pauses: &BTreeSet::new() };
+    let setup = Setup { steps: true, ..Setup::new(&targets, Storage::Inputs) };
     let mut machine = Machine::new(Rc::new(Code::new(program, &setup).expect("it is small")), 1 << 20);
     machine.limit_steps(usize::MAX);
     let mut numbers = Numbers::default();

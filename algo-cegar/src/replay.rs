@@ -141,8 +141,7 @@ pub enum Disbelief {
 pub fn replay(program: &Program, cex: &Counterexample, target: NodeId) -> Result<(), Disbelief> {
     let last = connected(program, cex)?;
     let targets = BTreeSet::from([target]);
-    let setup =
-        Setup { targets: &targets, storage: Storage::Inputs, steps: true, coverage: false, pauses: &BTreeSet::new() };
+    let setup = Setup { steps: true, ..Setup::new(&targets, Storage::Inputs) };
     let code = Code::new(program, &setup).map_err(|error| Disbelief::Exhausted { what: error.to_string() })?;
     let mut machine = Machine::new(Rc::new(code), MEMORY);
     machine.limit_steps(cex.steps.len());

@@ -50,7 +50,7 @@ pub(crate) fn activations(
         ends.extend([(body.exit, (func, false)), (body.entry, (func, true))]);
     }
     let pauses = ends.keys().copied().collect();
-    let setup = Setup { targets, storage: Storage::Inputs, steps: false, coverage: false, pauses: &pauses };
+    let setup = Setup { pauses: &pauses, ..Setup::new(targets, Storage::Inputs) };
     // A program with too many variables for the machine has no samples.
     let Ok(code) = Code::new(program, &setup) else { return Ok(found) };
     let mut machine = Machine::new(Rc::new(code), MAX_BYTES);

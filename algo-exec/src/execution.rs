@@ -151,7 +151,7 @@ impl Execution {
     }
 
     fn machine(&self, storage: Storage, coverage: bool) -> Result<Machine, String> {
-        let setup = Setup { targets: &self.targets, storage, steps: false, coverage, pauses: &BTreeSet::new() };
+        let setup = Setup { coverage, ..Setup::new(&self.targets, storage) };
         let code = Code::new(&self.program, &setup).map_err(|error| error.to_string())?;
         Ok(Machine::new(Rc::new(code), self.options.max_bytes))
     }

@@ -58,13 +58,7 @@ impl Exhaustive {
         let mut machine = match self.machine.take() {
             Some(machine) => machine,
             None => {
-                let setup = Setup {
-                    targets: &self.targets,
-                    storage: Storage::Untouchable,
-                    steps: false,
-                    coverage: false,
-                    pauses: &BTreeSet::new(),
-                };
+                let setup = Setup::new(&self.targets, Storage::Untouchable);
                 match Code::new(&self.program, &setup) {
                     Ok(code) => Machine::new(Rc::new(code), self.max_bytes),
                     Err(error) => return Ok(gave_up(error.to_string())),
@@ -106,13 +100,7 @@ impl Exhaustive {
 
     /// What all havoc edges of the last run gave, also those on which it does not depend.
     fn all_values(&self, cx: &Cx) -> Result<Option<Vec<(EdgeId, i128)>>, Stop> {
-        let setup = Setup {
-            targets: &self.targets,
-            storage: Storage::Inputs,
-            steps: false,
-            coverage: false,
-            pauses: &BTreeSet::new(),
-        };
+        let setup = Setup::new(&self.targets, Storage::Inputs);
         let Ok(code) = Code::new(&self.program, &setup) else { return Ok(None) };
         let mut machine = Machine::new(Rc::new(code), self.max_bytes);
         let choices = self.odometer.choices.iter();

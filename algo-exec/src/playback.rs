@@ -23,8 +23,7 @@ pub fn counterexample(
     max_bytes: usize,
 ) -> Result<Option<Counterexample>, Stop> {
     let targets = BTreeSet::from([target]);
-    let setup =
-        Setup { targets: &targets, storage: Storage::Inputs, steps: true, coverage: false, pauses: &BTreeSet::new() };
+    let setup = Setup { steps: true, ..Setup::new(&targets, Storage::Inputs) };
     let Ok(code) = Code::new(program, &setup) else { return Ok(None) };
     let mut machine = Machine::new(Rc::new(code), max_bytes);
     machine.limit_steps(MAX_STEPS);

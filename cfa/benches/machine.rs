@@ -33,13 +33,7 @@ fn program(text: String) -> Program {
 
 fn code(program: &Program) -> Rc<Code> {
     let targets = BTreeSet::new();
-    let setup = Setup {
-        targets: &targets,
-        storage: Storage::Untouchable,
-        steps: false,
-        coverage: false,
-        pauses: &BTreeSet::new(),
-    };
+    let setup = Setup::new(&targets, Storage::Untouchable);
     Rc::new(Code::new(program, &setup).expect("it is small enough"))
 }
 

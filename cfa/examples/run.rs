@@ -40,7 +40,7 @@ fn main() {
     };
     let targets = program.targets(&property);
     let storage = if plain { Storage::Untouchable } else { Storage::Inputs };
-    let setup = Setup { targets: &targets, storage, steps: false, coverage: false, pauses: &BTreeSet::new() };
+    let setup = Setup::new(&targets, storage);
     let code = match Code::new(&program, &setup) {
         Ok(code) => code,
         Err(error) => {

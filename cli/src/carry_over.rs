@@ -45,7 +45,7 @@ pub(crate) fn run_of(
         }
     }
     let memory = tape.memory.clone();
-    let setup = Setup { targets, storage: Storage::Inputs, steps: false, coverage: false, pauses: &BTreeSet::new() };
+    let setup = Setup::new(targets, Storage::Inputs);
     let Ok(code) = Code::new(original, &setup) else { return Ok(None) };
     let mut machine = Machine::new(Rc::new(code), MAX_BYTES);
     let mut end = None;

@@ -6,7 +6,6 @@
 //! with k-induction without invariants of its own: with k = 1 that is the proof that the given ones are inductive. If that
 //! takes too long, the invariants are proved first, and then the program without them.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
@@ -143,13 +142,7 @@ impl Task<'_> {
             ));
         }
         let targets = self.program.targets(self.property);
-        let setup = Setup {
-            targets: &targets,
-            storage: Storage::Inputs,
-            steps: false,
-            coverage: false,
-            pauses: &BTreeSet::new(),
-        };
+        let setup = Setup::new(&targets, Storage::Inputs);
         let Ok(code) = Code::new(self.program, &setup) else {
             return Validity::Unknown("the program is too large to be executed".to_string());
         };

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use cfa::{IntTy, NodeId, Program, VarId};
 use cpa_core::{Adjusted, At, Cpa, Cx, Step, Stop};
 
-use crate::graph::{Graph, ObjectId, Value};
+use crate::graph::{Graph, Kind, ObjectId, Value};
 use crate::machine::Machine;
 use crate::range::Range;
 
@@ -40,7 +40,7 @@ impl fmt::Display for ShapeState {
 
 /// What may have many numbers at the head of a loop: a variable, or the cells at an offset of objects that are alike.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Place {
+enum Site {
     Var(VarId),
     Fixed(u32, u64),
     /// By the size of the object.
@@ -55,7 +55,7 @@ pub struct ShapeCpa {
     /// Where ranges begin and end.
     thresholds: Vec<i128>,
     /// The numbers that were met.
-    met: BTreeMap<(NodeId, Place), BTreeSet<i128>>,
+    met: BTreeMap<(NodeId, Site), BTreeSet<i128>>,
 }
 
 impl ShapeCpa {
@@ -68,9 +68,9 @@ impl ShapeCpa {
     }
 
     /// A number at the head of a loop, or a range around it if there have been many.
-    fn widened(&mut self, head: NodeId, place: Place, range: &Range, widest: &Range) -> Option<Range> {
+    fn widened(&mut self, head: NodeId, site: Site, range: &Range, widest: &Range) -> Option<Range> {
         if let Some(value) = range.value() {
-            let met = self.met.entry((head, place)).or_default();
+            let met = self.met.entry((head, site)).or_default();
             if met.len() < NUMBERS {
                 met.insert(value);
             }
@@ -87,21 +87,21 @@ impl ShapeCpa {
         let program = Arc::clone(&self.machine.program);
         for (var, value) in graph.vars.clone() {
             let widest = Range::of(program.var(var).ty);
-            if let Some(widened) = self.widened_value(graph, (head, Place::Var(var)), value, &widest) {
+            if let Some(widened) = self.widened_value(graph, (head, Site::Var(var)), value, &widest) {
                 graph.vars.insert(var, widened);
             }
         }
         for (id, object) in graph.objects.clone() {
             for (&offset, cell) in &object.cells {
-                let place = match id {
-                    ObjectId::Fixed(number) => Place::Fixed(number, offset),
-                    ObjectId::Made(_) => Place::Made(object.size, offset),
+                let site = match id {
+                    ObjectId::Fixed(number) => Site::Fixed(number, offset),
+                    ObjectId::Made(_) => Site::Made(object.size, offset),
                 };
                 let bits = 8 * cell.bytes as u32;
                 let [signed, unsigned] = [true, false].map(|signed| Range::of(IntTy { bits, signed }));
                 let widest = signed.hull(&unsigned);
-                if let Some(widened) = self.widened_value(graph, (head, place), cell.value, &widest) {
-                    let is_segment = matches!(object.kind, crate::graph::Kind::Segment(_));
+                if let Some(widened) = self.widened_value(graph, (head, site), cell.value, &widest) {
+                    let is_segment = matches!(object.kind, Kind::Segment(_));
                     let new = graph.object_mut(id).cells.get_mut(&offset);
                     if let Some(new) = new {
                         new.value = widened;
@@ -115,19 +115,19 @@ impl ShapeCpa {
     fn widened_value(
         &mut self,
         graph: &mut Graph,
-        (head, place): (NodeId, Place),
+        (head, site): (NodeId, Site),
         value: Value,
         widest: &Range,
     ) -> Option<Value> {
         match value {
             Value::Pointer(_) => None,
             Value::Int(value) => {
-                let range = self.widened(head, place, &Range::point(value), widest)?;
+                let range = self.widened(head, site, &Range::point(value), widest)?;
                 Some(graph.unknown(range))
             }
             Value::Unknown(symbol) => {
                 // The same number stays the same wherever it stands.
-                let range = self.widened(head, place, graph.range(symbol), widest)?;
+                let range = self.widened(head, site, graph.range(symbol), widest)?;
                 graph.restrict(symbol, range);
                 None
             }

@@ -57,7 +57,7 @@ impl Graph {
         let Some((first, second, (object, apart))) = folded else { return false };
         // What pointed to the first node of the first one points to the first of the segment, what pointed to the last of
         // the second one to the last.
-        let second_end = if matches!(self.object(second).kind, Kind::Segment(_)) { End::Last } else { End::First };
+        let second_end = self.last(second);
         *self.object_mut(first) = object;
         self.objects.remove(&second);
         self.redirect(second, second_end, first, End::Last);
@@ -72,9 +72,17 @@ impl Graph {
         true
     }
 
+    /// How pointers to the last node say which one they mean.
+    fn last(&self, id: ObjectId) -> End {
+        match self.object(id).kind {
+            Kind::Segment(_) => End::Last,
+            Kind::Single | Kind::Dead => End::First,
+        }
+    }
+
     /// How two neighbours are linked, if a link leads from the first at `next` to the second one.
     fn link(&self, first: ObjectId, second: ObjectId, next: (u64, i64)) -> Option<Link> {
-        let last = if matches!(self.object(first).kind, Kind::Segment(_)) { End::Last } else { End::First };
+        let last = self.last(first);
         let back = |prev: Option<(u64, i64)>| {
             let mut cells = self.object(second).cells.iter();
             cells.find_map(|(&offset, cell)| match cell.value {
@@ -123,12 +131,9 @@ impl Graph {
         };
         let inner = |from: (ObjectId, u64)| from.0 == first || from.0 == second;
         let proper = |reference: &Reference| of_link(reference.from) || outer(reference.from) || !inner(reference.from);
-        let is_segment = |id| matches!(self.object(id).kind, Kind::Segment(_));
-        to(first).all(|reference| {
-            proper(reference) && (!is_segment(first) || reference.end == End::First || Some(reference.from) == prev)
-        }) && to(second).all(|reference| {
-            proper(reference) && (!is_segment(second) || reference.end == End::Last || reference.from == next)
-        })
+        to(first).all(|reference| proper(reference) && (reference.end == End::First || Some(reference.from) == prev))
+            && to(second)
+                .all(|reference| proper(reference) && (reference.end == self.last(second) || reference.from == next))
     }
 
     /// The segment of two neighbours, if they hold the same, with the offsets where each node has a number of its own in a

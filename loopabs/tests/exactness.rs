@@ -18,8 +18,7 @@ fn load(text: &str) -> Program {
 /// Runs a program for a while.
 fn execute(program: &Program, inputs: &mut impl Inputs) -> Option<End> {
     let targets = program.targets(&Property::default_errors());
-    let setup =
-        Setup { targets: &targets, storage: Storage::Inputs, steps: false, coverage: false, pauses: &BTreeSet::new() };
+    let setup = Setup::new(&targets, Storage::Inputs);
     let mut machine = Machine::new(Rc::new(Code::new(program, &setup).unwrap()), 1 << 20);
     machine.run(inputs, 1 << 21)
 }

@@ -2,7 +2,6 @@
 //! How fast a result is told: the way to an error in words, graphs drawn in layers and in rows, and the whole page. The
 //! size is the number of steps, or of nodes.
 
-use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::hint::black_box;
 use std::rc::Rc;
@@ -38,8 +37,7 @@ fn program(functions: usize, rounds: usize) -> Program {
 /// The only run of the program.
 fn run(program: &Program) -> Counterexample {
     let targets = program.targets(&Property::default_errors());
-    let setup =
-        Setup { targets: &targets, storage: Storage::Inputs, steps: true, coverage: false, pauses: &BTreeSet::new() };
+    let setup = Setup { steps: true, ..Setup::new(&targets, Storage::Inputs) };
     let mut machine = Machine::new(Rc::new(Code::new(program, &setup).expect("it is small")), 1 << 20);
     machine.limit_steps(usize::MAX);
     machine.run(&mut NoInputs, u64::MAX).expect("it ends");

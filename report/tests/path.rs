@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The way to the error in words: values are those of the run, and what the error does not depend on is left out.
 
-use std::collections::BTreeSet;
-
 use cfa::machine::{Code, Machine, NoInputs, Setup, Storage};
 use cfa::{Options, Property, Source};
 use cpa_core::{Counterexample, Step};
@@ -12,8 +10,7 @@ fn run(text: &str) -> Vec<String> {
     let program = cfa::load(&[source], &Options::default()).unwrap();
     let property = Property::default_errors();
     let targets = program.targets(&property);
-    let setup =
-        Setup { targets: &targets, storage: Storage::Inputs, steps: true, coverage: false, pauses: &BTreeSet::new() };
+    let setup = Setup { steps: true, ..Setup::new(&targets, Storage::Inputs) };
     let mut machine = Machine::new(std::rc::Rc::new(Code::new(&program, &setup).unwrap()), 1 << 20);
     machine.limit_steps(10_000);
     machine.run(&mut NoInputs, 10_000).unwrap();

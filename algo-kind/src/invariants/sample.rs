@@ -59,8 +59,7 @@ pub(crate) fn samples(
     layout: &Layout,
 ) -> Result<Vec<Vec<Sample>>, Stop> {
     let mut samples = vec![Vec::new(); cutpoints.points().len()];
-    let setup =
-        Setup { targets, storage: Storage::Inputs, steps: false, coverage: false, pauses: &program.loops.heads };
+    let setup = Setup { pauses: &program.loops.heads, ..Setup::new(targets, Storage::Inputs) };
     // A program with too many variables for the machine has no samples.
     let Ok(code) = Code::new(program, &setup) else { return Ok(samples) };
     let mut machine = Machine::new(Rc::new(code), MAX_BYTES);

@@ -56,6 +56,14 @@ pub struct Setup<'a> {
     pub pauses: &'a BTreeSet<NodeId>,
 }
 
+impl<'a> Setup<'a> {
+    /// Neither steps nor coverage are kept, and no location is one to pause at.
+    pub fn new(targets: &'a BTreeSet<NodeId>, storage: Storage) -> Self {
+        const NOWHERE: &BTreeSet<NodeId> = &BTreeSet::new();
+        Self { targets, storage, steps: false, coverage: false, pauses: NOWHERE }
+    }
+}
+
 /// One step of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Move {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The concrete machine against compiled programs, and its checks.
 
-use std::collections::BTreeSet;
 use std::process::Command;
 use std::rc::Rc;
 
@@ -13,10 +12,7 @@ use crate::{load, try_load};
 
 fn code(program: &Program, storage: Storage, steps: bool) -> Rc<Code> {
     let targets = program.targets(&Property::default_errors());
-    Rc::new(
-        Code::new(program, &Setup { targets: &targets, storage, steps, coverage: false, pauses: &BTreeSet::new() })
-            .unwrap(),
-    )
+    Rc::new(Code::new(program, &Setup { steps, ..Setup::new(&targets, storage) }).unwrap())
 }
 
 /// Compiles a program and runs it; prints the global variable `checksum`. None without a compiler.

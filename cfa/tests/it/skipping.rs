@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Iterations that the concrete machine makes at once against the same iterations one by one.
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use cfa::machine::{Code, End, Machine, NoInputs, Setup, Storage};
@@ -15,13 +14,7 @@ const LITTLE: u64 = 1000;
 
 fn machine(program: &Program) -> Machine {
     let targets = program.targets(&Property::default_errors());
-    let setup = Setup {
-        targets: &targets,
-        storage: Storage::Untouchable,
-        steps: true,
-        coverage: true,
-        pauses: &BTreeSet::new(),
-    };
+    let setup = Setup { steps: true, coverage: true, ..Setup::new(&targets, Storage::Untouchable) };
     let mut machine = Machine::new(Rc::new(Code::new(program, &setup).unwrap()), 1 << 20);
     machine.limit_steps(10);
     machine

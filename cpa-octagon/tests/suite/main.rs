@@ -93,13 +93,7 @@ fn concrete_runs_are_contained() {
         let program = program(&text);
         let transfer = Transfer::new(Arc::clone(&program)).with_floats(true);
         let targets = BTreeSet::new();
-        let setup = Setup {
-            targets: &targets,
-            storage: Storage::Inputs,
-            steps: true,
-            coverage: false,
-            pauses: &BTreeSet::new(),
-        };
+        let setup = Setup { steps: true, ..Setup::new(&targets, Storage::Inputs) };
         let code = Rc::new(Code::new(&program, &setup).unwrap());
         for round in 0..300 {
             let mut machine = Machine::new(Rc::clone(&code), 1 << 20);

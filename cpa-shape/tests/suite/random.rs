@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Random programs that build and change lists: what some execution reaches is never proved to be unreachable.
 
-use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::rc::Rc;
 
@@ -96,8 +95,7 @@ fn error(random: &mut Random) -> String {
 /// Whether some execution with random inputs reaches the error.
 fn reaches(program: &cfa::Program, random: &mut Random) -> bool {
     let targets = program.targets(&Property::default_errors());
-    let setup =
-        Setup { targets: &targets, storage: Storage::Inputs, steps: false, coverage: false, pauses: &BTreeSet::new() };
+    let setup = Setup::new(&targets, Storage::Inputs);
     let code = Rc::new(Code::new(program, &setup).unwrap());
     (0..60).any(|_| {
         let mut machine = Machine::new(Rc::clone(&code), 1 << 20);

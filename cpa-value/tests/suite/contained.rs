@@ -102,13 +102,7 @@ fn concrete_runs_are_contained() {
         let program = program(text);
         let machine = Machine::new(Arc::clone(&program));
         let targets = BTreeSet::new();
-        let setup = Setup {
-            targets: &targets,
-            storage: Storage::Inputs,
-            steps: true,
-            coverage: false,
-            pauses: &BTreeSet::new(),
-        };
+        let setup = Setup { steps: true, ..Setup::new(&targets, Storage::Inputs) };
         let code = Rc::new(Code::new(&program, &setup).unwrap());
         let (mut known, mut full) = (0, 0);
         for _ in 0..150 {
