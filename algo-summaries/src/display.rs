@@ -34,6 +34,7 @@ impl Pool {
             AtomKind::Hole(number) => format!("h{number}"),
             AtomKind::Bound(number) => format!("b{number}"),
             AtomKind::Base(object) => format!("&o{object}"),
+            AtomKind::Row(object, index) => format!("&o{object}[{}]", self.show(index)),
             AtomKind::Input(name, parameters, ..) => format!("x{name}({})", self.show_all(parameters)),
             AtomKind::Element(array, index) => format!("{}[{}]", self.show_array(*array), self.show(index)),
             AtomKind::Sum(number, body, upper) => {

@@ -16,6 +16,10 @@ use crate::range::Range;
 use crate::state::{Cells, Named, ObjectId, State};
 use crate::walk::Walker;
 
+/// The objects that a loop makes have common contents: element `c` of the object of iteration `r` has position `r * PITCH + c`.
+/// It is not less than the number of bytes of any object of which an element is accessed.
+pub(crate) const PITCH: i128 = 1 << 40;
+
 /// What stops the analysis, for a message.
 pub(crate) fn gave_up<T>(what: impl Into<String>) -> Result<T, Stop> {
     Err(Stop::GaveUp(what.into()))
@@ -39,11 +43,12 @@ impl Walker<'_> {
     }
 
     /// The address of an object that a sum begins with; fails for what is made of addresses in another way.
-    fn base(&self, value: &Poly) -> Result<Option<Atom>, Stop> {
+    pub(crate) fn base(&self, value: &Poly) -> Result<Option<Atom>, Stop> {
         if !self.pool.has_address(value) {
             return Ok(None);
         }
-        let base = value.atoms().into_iter().find(|atom| matches!(self.pool.kind(*atom), AtomKind::Base(_)));
+        let starts = |atom: &Atom| matches!(self.pool.kind(*atom), AtomKind::Base(_) | AtomKind::Row(..));
+        let base = value.atoms().into_iter().find(starts);
         match base.and_then(|base| Some((base, value.linear_in(base)?))) {
             Some((base, (1, rest))) if !self.pool.has_address(&rest) => Ok(Some(base)),
             _ => gave_up("an address is used as a number"),
@@ -228,8 +233,8 @@ impl Walker<'_> {
     fn compare(&mut self, op: CmpOp, a: &Poly, b: &Poly) -> Result<CondId, Stop> {
         if self.pool.has_address(a) || self.pool.has_address(b) {
             // The address of a new object is not 0.
-            let is_object =
-                |value: &Poly| value.as_atom().is_some_and(|atom| matches!(self.pool.kind(atom), AtomKind::Base(_)));
+            let starts = |atom: Atom| matches!(self.pool.kind(atom), AtomKind::Base(_) | AtomKind::Row(..));
+            let is_object = |value: &Poly| value.as_atom().is_some_and(starts);
             let null = (is_object(a) && b.as_constant() == Some(0)) || (is_object(b) && a.as_constant() == Some(0));
             return match op {
                 CmpOp::Eq if null => Ok(Pool::truth(false)),
@@ -283,17 +288,21 @@ impl Walker<'_> {
             return gave_up("memory is accessed with different widths");
         }
         let bytes = i128::from(bits / 8);
-        let (object, distance) = match self.base(&address)? {
+        let (object, row, distance) = match self.base(&address)? {
             Some(base) => {
-                let AtomKind::Base(object) = *self.pool.kind(base) else { unreachable!("it is a base") };
+                let (object, row) = match self.pool.kind(base) {
+                    AtomKind::Base(object) => (*object, None),
+                    AtomKind::Row(object, index) => (*object, Some(index.clone())),
+                    _ => unreachable!("it is an address"),
+                };
                 let distance = address.minus(&Poly::atom(base))?;
-                if !self.guess && !self.inside_new(state, object, region, &distance, bytes)? {
+                if !self.guess && !self.inside_new(state, (object, row.is_some()), region, &distance, bytes)? {
                     return gave_up("an access may be out of bounds");
                 }
-                (object, distance)
+                (object, row, distance)
             }
             None => match self.fixed(state, &address, region, bytes)? {
-                Some(found) => found,
+                Some((object, distance)) => (object, None, distance),
                 None => return gave_up("an access may be out of bounds"),
             },
         };
@@ -301,15 +310,20 @@ impl Walker<'_> {
         if divisor != 1 || summands.values().any(|coefficient| coefficient % bytes != 0) {
             return gave_up("an access may be misaligned");
         }
-        Ok(((object, region), distance.over(bytes)?))
+        let column = distance.over(bytes)?;
+        let index = match row {
+            Some(row) => row.times_constant(PITCH)?.plus(&column)?,
+            None => column,
+        };
+        Ok(((object, region), index))
     }
 
-    /// Whether an access with this distance from the start of a new object stays inside, or has no other object that it
-    /// could meet.
+    /// Whether an access with this distance from the start of a new object, or of one of the objects that a loop made,
+    /// stays inside, or has no other object that it could meet.
     fn inside_new(
         &mut self,
         state: &State,
-        object: ObjectId,
+        (object, is_row): (ObjectId, bool),
         region: RegionId,
         distance: &Poly,
         bytes: i128,
@@ -321,7 +335,13 @@ impl Walker<'_> {
         }
         let end = distance.plus_constant(bytes)?;
         let ends = self.pool.at_most(&end, &size)?;
-        if self.holds(state, ends)? {
+        let inside = self.holds(state, ends)?;
+        if is_row {
+            // A row that is longer than the distance of rows in the contents would reach into the next one.
+            let fits = self.pool.at_most(&end, &Poly::constant(PITCH))?;
+            return Ok(inside && self.holds(state, fits)?);
+        }
+        if inside {
             return Ok(true);
         }
         let alone = state.objects.len() == 1 && self.program.region(region).objects.is_empty();

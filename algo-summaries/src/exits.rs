@@ -26,7 +26,14 @@ impl Walker<'_> {
         let stops = self.pool.not(goes_on)?;
         let mut exits = Vec::new();
         let mut hits = Vec::new();
-        for (at, (node, state)) in walked.exits.into_iter().enumerate() {
+        for (at, (node, mut state)) in walked.exits.into_iter().enumerate() {
+            let mut number = 0;
+            state.facts.retain(|fact| {
+                number += 1;
+                let told = number <= subject.before.facts.len() || number > base;
+                told || !matches!(self.pool.cond(*fact), CondKind::AtMostZero(_))
+            });
+            self.forget_last(subject, &solution, at, &mut state)?;
             for state in self.left(subject, &solution, state, (node, at), (goes_on, stops))? {
                 exits.push((node, state));
             }
@@ -38,6 +45,33 @@ impl Walker<'_> {
             }
         }
         Ok((exits, hits))
+    }
+
+    /// Replaces contents of which relations hold by others of which the same relations hold: what the last iteration wrote is told
+    /// by them, too.
+    fn forget_last(
+        &mut self,
+        subject: &Subject,
+        solution: &Solution,
+        way: usize,
+        state: &mut State,
+    ) -> Result<(), Stop> {
+        for relation in &solution.relations {
+            let told = relation.in_state(self, state);
+            if state.relations.contains(&told) || !self.relation_holds_in(state, relation)? {
+                continue;
+            }
+            for (cells, _) in &relation.members {
+                let name = self.names.name(Named::ContentsAfter(subject.scope.head, way, *cells), subject.before);
+                let mut parameters = self.parameters();
+                parameters.push(Poly::atom(subject.time));
+                let ty = self.cell_type(*cells);
+                let array = self.pool.intern_array(ArrayKind::Unknown(name, parameters, ty));
+                state.memory.insert(*cells, array);
+            }
+            self.relate(state, relation)?;
+        }
+        Ok(())
     }
 
     /// The states after a number of iterations that all went on, when the next one takes the given way.
@@ -87,7 +121,8 @@ impl Walker<'_> {
 
     fn impossible(&mut self, state: &State) -> Result<bool, Stop> {
         if self.guess {
-            return Ok(state.facts.contains(&Pool::truth(false)));
+            let known = bounds(&self.pool, &state.facts);
+            return Ok(state.facts.contains(&Pool::truth(false)) || known.values().any(|range| range.lo > range.hi));
         }
         self.prover.excluded(&mut self.pool, &state.facts, Pool::truth(true))
     }
@@ -106,6 +141,9 @@ impl Walker<'_> {
         }
         for array in state.memory.values_mut() {
             *array = replacement.array(&mut self.pool, *array)?;
+        }
+        for relation in &mut state.relations {
+            *relation = relation.replaced(&mut self.pool, replacement)?;
         }
         for fact in std::mem::take(&mut state.facts) {
             let fact = replacement.cond(&mut self.pool, fact)?;

@@ -222,6 +222,7 @@ impl Walker<'_> {
             found.reverse();
             stores.push(found);
         }
+        self.same_positions(subject, ends, &mut stores)?;
         let mut positions: Vec<Poly> = Vec::new();
         for (index, _) in stores.iter().flatten() {
             if unsolved.in_poly(&self.pool, index) || self.pool.has_address(index) {
@@ -269,7 +270,7 @@ impl Walker<'_> {
             if !self.free_of_itself(subject, ends, write, &shapes, (now, old))?
                 || unsolved.in_poly(&self.pool, &write.value)
                 || unsolved.in_cond(&self.pool, write.guard)
-                || self.pool.has_address(&write.value)
+                || self.base(&write.value).is_err()
             {
                 return Ok(false);
             }
@@ -277,6 +278,27 @@ impl Walker<'_> {
         }
         solution.cells.insert(cells, Form::Layers(writes));
         Ok(true)
+    }
+
+    /// Where a position that does not change is on some path the same as one that does, as `a[n]` if `i == n` is as `a[i]`, it is
+    /// replaced by that.
+    fn same_positions(&mut self, subject: &Subject, ends: &Ends, stores: &mut [Vec<(Poly, Poly)>]) -> Result<(), Stop> {
+        let time = subject.time;
+        let moves = |pool: &Pool, index: &Poly| pool.mentions(index, &|atom| atom == time);
+        let moving: BTreeSet<Poly> =
+            stores.iter().flatten().map(|(index, _)| index).filter(|index| moves(&self.pool, index)).cloned().collect();
+        for (stores, state) in stores.iter_mut().zip(ends.states) {
+            for (index, _) in stores.iter_mut().filter(|(index, _)| !moving.contains(index)) {
+                for other in &moving {
+                    let same = self.pool.equal(index, other)?;
+                    if self.prover.follows(&mut self.pool, &state.facts, same)? {
+                        *index = other.clone();
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// What an iteration writes by a loop within it, if each iteration writes behind the ones before: the rows of a table,

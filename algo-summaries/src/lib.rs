@@ -8,6 +8,7 @@
 //! * `prove`: what follows from what is known, by intervals and by a solver for integers.
 //! * `state`, `eval`, `walk`: the symbolic execution.
 //! * `guess`, `loops`, `exits`: closed forms, why they hold, and what is behind a loop.
+//! * `relations`, `totals`: elements that are written at unknown positions, and sums over all of them.
 //!
 //! The analysis proves only. Where its summaries are not exact they say less than the loop does, and a target that they do
 //! not exclude is no counterexample.
@@ -23,8 +24,10 @@ mod poly;
 mod pool;
 mod prove;
 mod range;
+mod relations;
 mod state;
 mod subst;
+mod totals;
 mod walk;
 
 use std::collections::BTreeSet;
@@ -94,7 +97,13 @@ impl Summaries {
         let program = Arc::clone(&self.program);
         let mut walker = Walker::new(cx, &program, &self.targets, manner);
         let result = walker.walk(program.entry, State::new(), None).and_then(|walked| {
-            for state in walked.hits {
+            for mut state in walked.hits {
+                if walker.prover.excluded(&mut walker.pool, &state.facts, pool::Pool::truth(true))? {
+                    continue;
+                }
+                if let Some(facts) = walker.totals(&state)? {
+                    state.facts = facts;
+                }
                 if !walker.prover.excluded(&mut walker.pool, &state.facts, pool::Pool::truth(true))? {
                     return Err(Stop::GaveUp("the summaries of the loops do not exclude an error".to_string()));
                 }

@@ -23,13 +23,17 @@ use crate::eval::gave_up;
 use crate::guess::{Round, Unsolved, in_order};
 use crate::poly::{Atom, Poly};
 use crate::pool::{ArrayId, ArrayKind, AtomKind, CondId, Pool};
-use crate::state::{Cells, Named, State};
+use crate::relations::Relation;
+use crate::state::{Cells, Named, ObjectId, State};
 use crate::walk::{Scope, Walked, Walker};
 
 /// The most iterations that are executed to guess.
 const GUESSES: usize = 8;
 /// The most attempts to show what was guessed.
 const ATTEMPTS: usize = 8;
+
+/// How often a loop is begun again because it makes objects.
+const FAMILIES: usize = 4;
 
 /// How closed forms are guessed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,6 +45,9 @@ pub(crate) enum Guessing {
     /// As if nothing wrapped around before the end: the closed form is wrapped.
     Wrapped,
 }
+
+/// Objects with their sizes.
+type Made = BTreeMap<ObjectId, Poly>;
 
 /// Ways out of a loop, and states at targets in it.
 pub(crate) type Exits = (Vec<(NodeId, State)>, Vec<State>);
@@ -59,6 +66,8 @@ pub(crate) enum Form {
 pub(crate) struct Solution {
     pub(crate) vars: BTreeMap<VarId, Poly>,
     pub(crate) cells: BTreeMap<Cells, Form>,
+    /// What holds of elements of arrays without a closed form.
+    pub(crate) relations: Vec<Relation<Cells>>,
 }
 
 /// What a loop may change.
@@ -143,23 +152,38 @@ impl Walker<'_> {
                 changes
             }
         };
-        let mut cells = Vec::new();
-        for region in &changes.regions {
-            let objects = self.fixed_objects(*region).chain(before.objects.keys().copied());
-            cells.extend(objects.map(|object| (object, *region)));
-        }
         let name = self.names.name(Named::Iteration(scope.head), before);
         let time = self.pool.atom(AtomKind::Iteration(name));
-        let subject = Subject { scope, before, vars: &changes.vars, cells, time };
-        self.iterations.push(time);
-        let result = self.solve(&subject);
-        self.iterations.pop();
-        let solved = result?;
-        self.leave(&subject, solved)
+        let mut before = before.clone();
+        for _ in 0..FAMILIES {
+            let mut cells = Vec::new();
+            for region in &changes.regions {
+                let objects = self.fixed_objects(*region).chain(before.objects.keys().copied());
+                cells.extend(objects.map(|object| (object, *region)));
+            }
+            let subject = Subject { scope, before: &before, vars: &changes.vars, cells, time };
+            self.iterations.push(time);
+            let result = self.solve(&subject);
+            self.iterations.pop();
+            match result? {
+                Ok(solved) => return self.leave(&subject, solved),
+                Err(made) => before.objects.extend(made),
+            }
+        }
+        gave_up("the objects that a loop makes could not be found")
     }
 
-    /// Finds closed forms, and walks along the body once more with those that are shown.
-    fn solve(&mut self, subject: &Subject) -> Result<Solved, Stop> {
+    /// The objects that the states of a walk have and those before the loop do not, or with other sizes.
+    fn made(&self, subject: &Subject, walked: &Walked) -> Made {
+        let others = walked.exits.iter().map(|(_, state)| state).chain(&walked.hits);
+        let objects = walked.back.iter().chain(others).flat_map(|state| &state.objects);
+        let new = objects.filter(|(object, size)| subject.before.objects.get(object) != Some(size));
+        new.map(|(object, size)| (*object, size.clone())).collect()
+    }
+
+    /// Finds closed forms, and walks along the body once more with those that are shown. If the loop makes objects of which
+    /// the state before it does not know, those are the result.
+    fn solve(&mut self, subject: &Subject) -> Result<Result<Solved, Made>, Stop> {
         let exact = !self.guess;
         let mut solution = Solution::default();
         let mut dropped = Failed::default();
@@ -170,11 +194,18 @@ impl Walker<'_> {
             while attempts < ATTEMPTS {
                 attempts += 1;
                 self.guess = manner != Guessing::Exact;
-                self.guess_all(subject, manner, &failed, &mut solution)?;
+                let made = self.guess_all(subject, manner, &failed, exact, &mut solution)?;
                 self.guess = !exact;
+                if !made.is_empty() {
+                    return Ok(Err(made));
+                }
                 let (state, _) = self.state_at(subject, &solution)?;
                 let (start, base) = (state.clone(), state.facts.len());
                 let walked = self.walk(subject.scope.head, state, Some(subject.scope))?;
+                let made = self.made(subject, &walked);
+                if !made.is_empty() {
+                    return Ok(Err(made));
+                }
                 if !exact || !self.refute(subject, &start, &walked.back, &mut solution, &mut failed)? {
                     solved = Some(Solved { walked, base, solution: solution.clone() });
                     break;
@@ -185,26 +216,37 @@ impl Walker<'_> {
                 break;
             }
         }
-        solved.map_or_else(|| gave_up("closed forms of a loop could not be shown"), Ok)
+        solved.map_or_else(|| gave_up("closed forms of a loop could not be shown"), |solved| Ok(Ok(solved)))
     }
 
-    /// Guesses until nothing new is found.
+    /// Guesses until nothing new is found; ends with new objects, if there are any.
     fn guess_all(
         &mut self,
         subject: &Subject,
         manner: Guessing,
         failed: &Failed,
+        exact: bool,
         solution: &mut Solution,
-    ) -> Result<(), Stop> {
+    ) -> Result<Made, Stop> {
         for _ in 0..GUESSES {
             let (state, unsolved) = self.state_at(subject, solution)?;
             let round = Round { unsolved: &unsolved, failed, manner, base: state.facts.len() };
             let walked = self.walk(subject.scope.head, state, Some(subject.scope))?;
-            if walked.back.is_empty() || !self.guess_more(subject, &walked.back, &round, solution)? {
+            let made = self.made(subject, &walked);
+            if !made.is_empty() {
+                return Ok(made);
+            }
+            if walked.back.is_empty() {
+                break;
+            }
+            if !self.guess_more(subject, &walked.back, &round, solution)? {
+                if exact {
+                    self.guess_relations(subject, &walked.back, round.base, failed, solution)?;
+                }
                 break;
             }
         }
-        Ok(())
+        Ok(Made::new())
     }
 
     /// The state at the start of iteration `t`, and what is unknown there.
@@ -213,8 +255,11 @@ impl Walker<'_> {
         let mut state = before.clone();
         let mut unsolved = Unsolved::default();
         for var in subject.vars {
-            let value = match solution.vars.get(var) {
-                Some(value) => value.clone(),
+            let value = match solution.vars.get(var).cloned() {
+                Some(value) => {
+                    self.know_range(&mut state, &value, self.program.var(*var).ty)?;
+                    value
+                }
                 None => {
                     let value = self.unknown(Named::VariableAt(head, *var), before, self.program.var(*var).ty);
                     unsolved.atoms.extend(value.as_atom());
@@ -260,7 +305,21 @@ impl Walker<'_> {
             };
             state.memory.insert(*cells, array);
         }
+        for relation in &solution.relations {
+            self.relate(&mut state, relation)?;
+        }
         Ok((state, unsolved))
+    }
+
+    /// Adds that the closed form of a variable has values of its type only.
+    fn know_range(&mut self, state: &mut State, form: &Poly, ty: IntTy) -> Result<(), Stop> {
+        if !self.guess && !self.pool.has_address(form) {
+            let above = self.pool.at_most(&Poly::constant(ty.min()), form)?;
+            let below = self.pool.at_most(form, &Poly::constant(ty.max()))?;
+            state.know(&self.pool, above);
+            state.know(&self.pool, below);
+        }
+        Ok(())
     }
 
     /// The type that elements are taken to have.
@@ -303,6 +362,13 @@ impl Walker<'_> {
             if !shown {
                 solution.cells.remove(&cells);
                 failed.cells.insert(cells);
+            }
+        }
+        for relation in std::mem::take(&mut solution.relations) {
+            if self.relation_holds(subject, back, &relation)? {
+                solution.relations.push(relation);
+            } else {
+                failed.relations = true;
             }
         }
         Ok(failed.count() > known)
@@ -360,7 +426,18 @@ impl Walker<'_> {
             for write in writes {
                 let now = Poly::atom(subject.time);
                 let index = write.start.plus(&now.times_constant(write.stride)?)?;
-                match stores.iter().position(|(at, _)| *at == index) {
+                let mut found = stores.iter().position(|(at, _)| *at == index);
+                if found.is_none() {
+                    // On this path it may be the same position in other words.
+                    for (at, (other, _)) in stores.iter().enumerate() {
+                        let same = self.pool.equal(other, &index)?;
+                        if self.prover.follows(&mut self.pool, &state.facts, same)? {
+                            found = Some(at);
+                            break;
+                        }
+                    }
+                }
+                match found {
                     Some(at) => {
                         let (_, value) = stores.remove(at);
                         let same = self.equal_at(subject.time, &state.facts, &value, &write.value)?;
@@ -494,7 +571,7 @@ impl Walker<'_> {
 /// The last walk along the body.
 pub(crate) struct Solved {
     pub(crate) walked: Walked,
-    /// How many facts held at the start of the iteration.
+    /// How many facts held at the start of the iteration. Those that were not there before the loop only say of which types values are.
     pub(crate) base: usize,
     pub(crate) solution: Solution,
 }
@@ -505,11 +582,12 @@ pub(crate) struct Failed {
     pub(crate) vars: BTreeSet<VarId>,
     pub(crate) cells: BTreeSet<Cells>,
     pub(crate) elements: BTreeSet<(Cells, usize)>,
+    pub(crate) relations: bool,
 }
 
 impl Failed {
     fn count(&self) -> usize {
-        self.vars.len() + self.cells.len() + self.elements.len()
+        self.vars.len() + self.cells.len() + self.elements.len() + usize::from(self.relations)
     }
 
     fn add(&mut self, other: Failed) {

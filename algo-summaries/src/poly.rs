@@ -178,9 +178,20 @@ impl Poly {
         (0..exponent).try_fold(Poly::constant(1), |power, _| power.times(self))
     }
 
-    /// The product with the divisor: it has the same sign everywhere.
-    pub(crate) fn numerator(&self) -> Poly {
-        Poly { divisor: 1, summands: self.summands.clone() }
+    /// A polynomial without a divisor or common factor that is at most 0, or with `bound` not set is 0, where this one is. Without
+    /// `bound` also whether it can be 0: the number without atoms must be a multiple of what the other coefficients are multiples of.
+    pub(crate) fn primitive(&self, bound: bool) -> (Poly, bool) {
+        let others = || self.summands.iter().filter(|(monomial, _)| !monomial.is_empty());
+        let common = others().fold(0, |common, (_, coefficient)| gcd(common, *coefficient));
+        let mut summands = self.summands.clone();
+        let constant = summands.get(&Vec::new()).copied().unwrap_or(0);
+        if common > 1 && (bound || constant % common == 0) {
+            summands.values_mut().for_each(|coefficient| *coefficient /= common);
+            // x + c / common <= 0 for an integer x.
+            summands.insert(Vec::new(), -(-constant).div_euclid(common));
+            summands.retain(|_, coefficient| *coefficient != 0);
+        }
+        (Poly { divisor: 1, summands }, common == 0 || constant % common == 0)
     }
 
     /// The constant summand, if the divisor is 1.

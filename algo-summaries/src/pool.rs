@@ -17,6 +17,9 @@ use crate::poly::{Atom, Poly};
 use crate::range::Range;
 use crate::subst::Replacement;
 
+/// How deep sums and cases are looked into for their ranges.
+const DEPTH: u32 = 6;
+
 /// Contents of an array: a function from positions to values.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct ArrayId(u32);
@@ -46,6 +49,8 @@ pub(crate) enum AtomKind {
     Bound(u32),
     /// The address of an object.
     Base(u32),
+    /// The address of one of the objects that a loop makes: the one of the given iteration.
+    Row(u32, Poly),
     /// A value of which only the range is known, as a function of the parameters: an input, a number of iterations.
     Input(Name, Vec<Poly>, i128, i128),
     /// An element of contents that are not known.
@@ -193,6 +198,10 @@ impl Pool {
                 Range::NATURAL
             }
             AtomKind::Base(_) => Range::ALL,
+            AtomKind::Row(_, index) => {
+                polys.push(index);
+                Range::ALL
+            }
             AtomKind::Input(_, parameters, lo, hi) => {
                 polys.extend(parameters);
                 Range::new(*lo, *hi)
@@ -231,7 +240,8 @@ impl Pool {
             }
         };
         let depth = polys.iter().map(|poly| self.poly_depth(poly)).fold(depth, u32::max);
-        let address = matches!(kind, AtomKind::Base(_)) || polys.iter().any(|poly| self.has_address(poly));
+        let address =
+            matches!(kind, AtomKind::Base(_) | AtomKind::Row(..)) || polys.iter().any(|poly| self.has_address(poly));
         self.infos.push(AtomInfo { range, depth, address });
         Atom(self.atoms.insert_full(kind).0 as u32)
     }
@@ -295,6 +305,36 @@ impl Pool {
         }
     }
 
+    /// The same, also within sums and cases, whose variables have the bounds of their sums.
+    pub(crate) fn range_within(&self, poly: &Poly, known: &FxHashMap<Atom, Range>) -> Range {
+        self.range_to_depth(poly, known, DEPTH)
+    }
+
+    fn range_to_depth(&self, poly: &Poly, known: &FxHashMap<Atom, Range>, depth: u32) -> Range {
+        self.range_with(poly, &|atom| {
+            let range = known.get(&atom).copied().unwrap_or(Range::ALL);
+            let Some(depth) = depth.checked_sub(1) else { return range };
+            match self.kind(atom) {
+                AtomKind::Sum(number, body, upper) => {
+                    let count = self.range_to_depth(upper, known, depth);
+                    // Below 0 a sum is what the recurrence says.
+                    if count.lo < 0 {
+                        return range;
+                    }
+                    let mut inside = known.clone();
+                    if let Some(bound) = self.atoms.get_index_of(&AtomKind::Bound(*number)) {
+                        inside.insert(Atom(bound as u32), Range { lo: 0, hi: count.hi.max(1) - 1 });
+                    }
+                    self.range_to_depth(body, &inside, depth).times(count).join(Range::of(0)).meet(range)
+                }
+                AtomKind::Ite(_, yes, no) => {
+                    self.range_to_depth(yes, known, depth).join(self.range_to_depth(no, known, depth)).meet(range)
+                }
+                _ => range,
+            }
+        })
+    }
+
     /// A value of which only the range is known.
     pub(crate) fn input(&mut self, name: Name, parameters: Vec<Poly>, range: Range) -> Poly {
         Poly::atom(self.atom(AtomKind::Input(name, parameters, range.lo, range.hi)))
@@ -304,6 +344,11 @@ impl Pool {
     pub(crate) fn hole(&mut self) -> Atom {
         self.holes += 1;
         self.atom(AtomKind::Hole(self.holes))
+    }
+
+    /// The position that a relation between elements speaks about, see [`crate::relations`]; no other variable is it.
+    pub(crate) fn position(&mut self) -> Atom {
+        self.atom(AtomKind::Hole(0))
     }
 
     /// `value` and `guard` as bodies: with a bound variable in place of the atom, and its number.
@@ -363,7 +408,15 @@ impl Pool {
         let (summands, by) = value.parts();
         let rest = match by {
             1 => {
-                let rests = summands.iter().map(|(monomial, c)| (monomial.clone(), c.rem_euclid(divisor)));
+                // Of large numbers, those just below the divisor are better read as negative ones.
+                let rest = |c: i128| {
+                    if divisor > 1 << 32 {
+                        c - (c + divisor / 2).div_euclid(divisor) * divisor
+                    } else {
+                        c.rem_euclid(divisor)
+                    }
+                };
+                let rests = summands.iter().map(|(monomial, c)| (monomial.clone(), rest(*c)));
                 Poly::from_parts(rests.collect(), 1)?
             }
             _ => value.clone(),
@@ -427,7 +480,8 @@ impl Pool {
         if let Some(cond) = self.by_cases(value, &|value| value <= 0) {
             return Ok(cond);
         }
-        Ok(self.intern_cond(CondKind::AtMostZero(value.numerator())))
+        let (whole, _) = value.primitive(true);
+        Ok(self.intern_cond(CondKind::AtMostZero(whole)))
     }
 
     /// Whether `left` is at most `right`.
@@ -455,7 +509,10 @@ impl Pool {
         if let Some(cond) = self.by_cases(&difference, &|value| value == 0) {
             return Ok(cond);
         }
-        let mut whole = difference.numerator();
+        let (mut whole, exact) = difference.primitive(false);
+        if !exact {
+            return Ok(Pool::truth(false));
+        }
         if whole.parts().0.values().next().is_some_and(|first| *first < 0) {
             whole = whole.times_constant(-1)?;
         }

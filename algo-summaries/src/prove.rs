@@ -14,13 +14,17 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smt::solver::{Limits, Solver, Z3Config, Z3Solver};
 use smt::{Sort, TermId, Terms};
 
+use crate::eval::PITCH;
 use crate::poly::{Atom, Poly};
 use crate::pool::{ArrayId, ArrayKind, AtomKind, CondId, CondKind, Name, Pool};
 use crate::range::Range;
-use crate::subst::Search;
+use crate::relations::POSITIONS;
+use crate::subst::{Replacement, Search};
 
 /// Wall time for one query.
 const QUERY: Duration = Duration::from_millis(300);
+/// The same for those that much depends on.
+const PATIENT: Duration = Duration::from_millis(1500);
 /// The most instances of quantified conditions in a query.
 const INSTANCES: usize = 60;
 /// How often instances are made for what instances brought.
@@ -42,6 +46,7 @@ pub(crate) struct Prover {
     answers: FxHashMap<(Vec<CondId>, CondId), bool>,
     pub(crate) counts: Counts,
     interrupt: Limits,
+    limit: Duration,
 }
 
 /// The ranges of atoms that follow from linear facts.
@@ -104,7 +109,16 @@ impl Prover {
             answers: FxHashMap::default(),
             counts: Counts::default(),
             interrupt,
+            limit: QUERY,
         }
+    }
+
+    /// The same as [`Prover::follows`] with more time.
+    pub(crate) fn follows_patiently(&mut self, pool: &mut Pool, facts: &[CondId], cond: CondId) -> Result<bool, Stop> {
+        self.limit = PATIENT;
+        let result = self.follows(pool, facts, cond);
+        self.limit = QUERY;
+        result
     }
 
     /// Whether the condition certainly holds where all facts hold.
@@ -137,18 +151,17 @@ impl Prover {
         if known.values().any(|range| range.lo > range.hi) {
             return Ok(true);
         }
-        let of = |atom: Atom| known.get(&atom).copied().unwrap_or(Range::ALL);
         match pool.cond(cond) {
-            CondKind::AtMostZero(value) if pool.range_with(value, &of).lo > 0 => return Ok(true),
+            CondKind::AtMostZero(value) if pool.range_within(value, &known).lo > 0 => return Ok(true),
             CondKind::Zero(value) => {
-                let range = pool.range_with(value, &of);
+                let range = pool.range_within(value, &known);
                 if range.lo > 0 || range.hi < 0 {
                     return Ok(true);
                 }
             }
             CondKind::Not(inner) => {
                 if let CondKind::Zero(value) = pool.cond(*inner)
-                    && pool.range_with(value, &of) == Range::of(0)
+                    && pool.range_within(value, &known) == Range::of(0)
                 {
                     return Ok(true);
                 }
@@ -159,17 +172,34 @@ impl Prover {
         if let Some(answer) = self.answers.get(&key) {
             return Ok(*answer);
         }
-        let answer = self.unsatisfiable(pool, facts, cond)?;
+        let answer = self.unsatisfiable(pool, facts, cond, known)?;
         self.answers.insert(key, answer);
         Ok(answer)
     }
 
-    fn unsatisfiable(&mut self, pool: &mut Pool, facts: &[CondId], cond: CondId) -> Result<bool, Stop> {
+    fn unsatisfiable(
+        &mut self,
+        pool: &mut Pool,
+        facts: &[CondId],
+        cond: CondId,
+        known: FxHashMap<Atom, Range>,
+    ) -> Result<bool, Stop> {
         self.counts.queries += 1;
-        let mut query = Query { side: Vec::new(), seen: FxHashSet::default(), quantified: BTreeMap::new() };
+        let mut query = Query {
+            known,
+            side: Vec::new(),
+            seen: FxHashSet::default(),
+            quantified: BTreeMap::new(),
+            denied: FxHashSet::default(),
+        };
         let mut all: Vec<CondId> = facts.to_vec();
         all.push(cond);
         let mut formulas = Vec::new();
+        for cond in &all {
+            if let CondKind::Not(inner) = pool.cond(*cond) {
+                query.denied.insert(*inner);
+            }
+        }
         for cond in &all {
             formulas.push(query.cond(self, pool, *cond)?);
         }
@@ -180,7 +210,7 @@ impl Prover {
         for formula in formulas {
             self.solver.assert(&self.terms, formula);
         }
-        let limits = self.interrupt.at_most(QUERY);
+        let limits = self.interrupt.at_most(self.limit);
         let answer = self.solver.check(&self.terms, &[], &limits).is_unsat();
         self.solver.pop();
         Ok(answer)
@@ -189,12 +219,16 @@ impl Prover {
 
 /// What belongs to one query.
 struct Query {
+    /// The ranges of atoms that follow from the facts.
+    known: FxHashMap<Atom, Range>,
     /// What is known of the variables.
     side: Vec<TermId>,
     /// The atoms that occur.
     seen: FxHashSet<Atom>,
     /// The quantified conditions that occur, with their truth values.
     quantified: BTreeMap<CondId, TermId>,
+    /// Those that do not hold.
+    denied: FxHashSet<CondId>,
 }
 
 impl Query {
@@ -231,14 +265,18 @@ impl Query {
                 wrapped(&mut prover.terms, value, ty)
             }
             AtomKind::Mod(value, divisor) => {
+                let small = Range::new(0, divisor - 1).contains(pool.range_within(&value, &self.known));
                 let value = self.poly(prover, pool, &value)?;
-                prover.terms.int_mod(value, divisor)
+                if small { value } else { prover.terms.int_mod(value, divisor) }
             }
             AtomKind::Sum(_, body, upper) => {
                 let symbol = self.symbol(prover, pool, atom);
                 let upper = self.poly(prover, pool, &upper)?;
                 let zero = prover.terms.int(0);
                 let natural = prover.terms.int_le(zero, upper);
+                let range = pool.range_within(&Poly::atom(atom), &self.known);
+                let one = prover.terms.int(1);
+                self.side.extend(bounded(&mut prover.terms, symbol, range, one));
                 for fact in bounded(&mut prover.terms, symbol, pool.range(&body), upper) {
                     self.side.push(prover.terms.implies(natural, fact));
                 }
@@ -308,7 +346,7 @@ impl Query {
             for (cond, holds) in self.quantified.clone() {
                 let CondKind::Exists(number, body, upper) = pool.cond(cond).clone() else { continue };
                 let bound = pool.atom(AtomKind::Bound(number));
-                if witnessed.insert(cond) {
+                if !self.denied.contains(&cond) && witnessed.insert(cond) {
                     let witness = pool.input(u32::MAX, vec![name_of(cond)], Range::NATURAL);
                     let begun = pool.less(&witness, &upper)?;
                     let body = pool.replace_in_cond(body, bound, &witness)?;
@@ -318,7 +356,9 @@ impl Query {
                     self.side.push(fact);
                 }
                 let mut numbers = iterations(pool, body, bound, &elements, &inputs)?;
-                numbers.push(upper.plus_constant(-1)?);
+                if upper.as_constant() != Some(POSITIONS) {
+                    numbers.push(upper.plus_constant(-1)?);
+                }
                 for at in numbers {
                     if done.len() >= INSTANCES || !done.insert((cond, at.clone())) {
                         continue;
@@ -326,6 +366,7 @@ impl Query {
                     let begun = pool.at_most(&Poly::constant(0), &at)?;
                     let ended = pool.less(&at, &upper)?;
                     let body = pool.replace_in_cond(body, bound, &at)?;
+                    let body = self.columns(pool, body)?;
                     let instance = pool.and(vec![begun, ended, body]);
                     let instance = self.cond(prover, pool, instance)?;
                     let fact = prover.terms.implies(instance, holds);
@@ -334,6 +375,20 @@ impl Query {
             }
         }
         Ok(())
+    }
+
+    /// A condition in which columns of tables are told by what is known of them.
+    fn columns(&self, pool: &mut Pool, cond: CondId) -> Result<CondId, Stop> {
+        let mut map = FxHashMap::default();
+        Search::new(pool).cond(cond, &mut |atom| {
+            if let AtomKind::Mod(inner, PITCH) = pool.kind(atom)
+                && Range::new(0, PITCH - 1).contains(pool.range_within(inner, &self.known))
+            {
+                map.insert(atom, inner.clone());
+            }
+            false
+        });
+        if map.is_empty() { Ok(cond) } else { Replacement::new(map).cond(pool, cond) }
     }
 
     /// The inputs that occur outside of bodies, with their parameters.
@@ -430,7 +485,9 @@ fn iterations(
         for (_, at) in inputs.iter().filter(|(same, _)| *same == name) {
             for (parameter, at) in parameters.iter().zip(at) {
                 // The iteration that has this parameter.
-                if let Some((1, start)) = parameter.linear_in(bound) {
+                if let Some((1, start)) = parameter.linear_in(bound)
+                    && !pool.mentions(&start, &|atom| atom == bound)
+                {
                     found.push(at.minus(&start)?);
                 }
             }
@@ -438,7 +495,7 @@ fn iterations(
     }
     for (array, index) in inside {
         let Some((stride, start)) = index.linear_in(bound) else { continue };
-        if !matches!(pool.array(array), ArrayKind::Unknown(..)) {
+        if !matches!(pool.array(array), ArrayKind::Unknown(..)) || pool.mentions(&start, &|atom| atom == bound) {
             continue;
         }
         for (_, at) in elements.iter().filter(|(same, _)| *same == array) {

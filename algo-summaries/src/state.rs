@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::poly::Poly;
 use crate::pool::{ArrayId, CondId, CondKind, Name, Pool};
+use crate::relations::Relation;
 
 /// An object: those with fixed addresses by their position, others behind them in the order of their discovery.
 pub(crate) type ObjectId = u32;
@@ -23,10 +24,12 @@ pub(crate) struct State {
     pub(crate) facts: Vec<CondId>,
     /// The calls that have not returned.
     pub(crate) calls: Vec<EdgeId>,
-    /// The new objects that exist, with their sizes in bytes.
+    /// The new objects that may exist, with their sizes in bytes; all objects that one operation makes in a loop are one.
     pub(crate) objects: BTreeMap<ObjectId, Poly>,
     /// Loops whose first iteration is executed by itself at present.
     pub(crate) marks: Vec<NodeId>,
+    /// What is known of elements at all positions; the facts say it, too.
+    pub(crate) relations: Vec<Relation<ArrayId>>,
 }
 
 impl State {
@@ -39,6 +42,7 @@ impl State {
             calls: Vec::new(),
             objects: BTreeMap::new(),
             marks: Vec::new(),
+            relations: Vec::new(),
         }
     }
 
@@ -76,6 +80,8 @@ pub(crate) enum Named {
     VariableAt(NodeId, VarId),
     /// What is in an object at the start of an iteration.
     ContentsAt(NodeId, Cells),
+    /// What is in an object when a loop is left: in which way out.
+    ContentsAfter(NodeId, usize, Cells),
     /// An element with a constant position at the start of an iteration.
     ElementAt(NodeId, Cells, usize),
 }

@@ -41,7 +41,7 @@ impl<'p> Search<'p> {
             AtomKind::Element(array, index) => self.array(*array, wanted) || self.poly(index, wanted),
             AtomKind::Sum(_, body, upper) => self.poly(body, wanted) || self.poly(upper, wanted),
             AtomKind::Ite(cond, yes, no) => self.cond(*cond, wanted) || self.poly(yes, wanted) || self.poly(no, wanted),
-            AtomKind::Wrap(value, _) | AtomKind::Mod(value, _) => self.poly(value, wanted),
+            AtomKind::Wrap(value, _) | AtomKind::Mod(value, _) | AtomKind::Row(_, value) => self.poly(value, wanted),
             AtomKind::Opaque(_, left, right, _) => self.poly(left, wanted) || self.poly(right, wanted),
         }
     }
@@ -136,6 +136,10 @@ impl Replacement {
         }
         let value = match pool.kind(atom).clone() {
             AtomKind::Iteration(_) | AtomKind::Hole(_) | AtomKind::Bound(_) | AtomKind::Base(_) => Poly::atom(atom),
+            AtomKind::Row(object, index) => {
+                let index = self.poly(pool, &index)?;
+                Poly::atom(pool.atom(AtomKind::Row(object, index)))
+            }
             AtomKind::Input(name, parameters, lo, hi) => {
                 let parameters = self.all(pool, &parameters)?;
                 Poly::atom(pool.atom(AtomKind::Input(name, parameters, lo, hi)))

@@ -19,7 +19,7 @@ use crate::poly::{Atom, Poly};
 use crate::pool::{ArrayId, AtomKind, CondId, Pool};
 use crate::prove::Prover;
 use crate::range::Range;
-use crate::state::{Named, Names, State};
+use crate::state::{Named, Names, ObjectId, State};
 use crate::subst::Replacement;
 
 /// The most paths of one walk.
@@ -66,6 +66,8 @@ pub(crate) struct Walker<'a> {
     pub(crate) names: Names,
     pub(crate) signed: Vec<bool>,
     pub(crate) manner: Manner,
+    /// The objects that stand for all those that an operation makes in a loop.
+    pub(crate) tables: BTreeSet<ObjectId>,
     /// What the loops change, by their heads.
     pub(crate) changes: FxHashMap<NodeId, Rc<Changes>>,
     /// The iterations of the loops around, the outermost first.
@@ -89,6 +91,7 @@ impl<'a> Walker<'a> {
             names: Names::default(),
             signed: signed_regions(program),
             manner,
+            tables: BTreeSet::new(),
             changes: FxHashMap::default(),
             iterations: Vec::new(),
             guess: false,
@@ -240,7 +243,14 @@ impl<'a> Walker<'a> {
                 let ty = program.var(*var).ty;
                 let (cells, index) = self.locate(state, *addr, ty.bits, *region)?;
                 let array = self.contents(state, cells);
-                let value = self.element(state, array, &index)?;
+                let mut value = self.element(state, array, &index)?;
+                while self.guess
+                    && self.pool.has_address(&value)
+                    && let Some(AtomKind::Ite(_, yes, no)) = value.as_atom().map(|atom| self.pool.kind(atom).clone())
+                {
+                    // One of several addresses, as long as it is not known which.
+                    value = if self.pool.has_address(&yes) { yes } else { no };
+                }
                 let value = if self.pool.has_address(&value) { value } else { self.fit(state, value, ty)? };
                 state.vars.insert(*var, value);
             }
@@ -255,14 +265,23 @@ impl<'a> Walker<'a> {
                 state.memory.insert(cells, array);
             }
             Op::Alloc { var, size, .. } => {
-                if !self.iterations.is_empty() {
-                    return gave_up("objects that are made in loops are not summarised");
-                }
                 let size = self.value(state, *size, false)?;
                 let name = self.names.name(Named::Result(id), state);
                 let object = program.objects.len() as u32 + name;
+                let base = match self.iterations[..] {
+                    [] => AtomKind::Base(object),
+                    [time] if !self.pool.mentions(&size, &|atom| atom == time) => {
+                        self.tables.insert(object);
+                        AtomKind::Row(object, Poly::atom(time))
+                    }
+                    _ => {
+                        return gave_up(
+                            "objects of different sizes, or made in loops within loops, are not summarised",
+                        );
+                    }
+                };
                 state.objects.insert(object, size);
-                let base = self.pool.atom(AtomKind::Base(object));
+                let base = self.pool.atom(base);
                 state.vars.insert(*var, Poly::atom(base));
             }
             Op::Zero { addr, size, region } => self.clear(state, *addr, *size, *region)?,

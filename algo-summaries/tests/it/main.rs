@@ -3,6 +3,7 @@
 
 mod proofs;
 mod random;
+mod scattered;
 
 use std::sync::Arc;
 

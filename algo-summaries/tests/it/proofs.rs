@@ -148,3 +148,121 @@ fn loops_around_calls_change_what_the_called_functions_change() {
     assert!(proved(&text("7")));
     assert!(!proved(&text("8")));
 }
+
+/// A head for programs whose arrays have an unknown length `n`.
+const LENGTH: &str =
+    "long long n = __VERIFIER_nondet_short(); if (n < 1) return 0; short k, r; long long s = 0; int i, j;
+        int *p = malloc(sizeof(int) * n); int *q = malloc(sizeof(int) * n);
+        for (i = 0; i < n; i++) { p[i] = 0; q[i] = 0; }
+        while (1) { k = __VERIFIER_nondet_short(); if (k < 0 || k >= n) return 0;";
+
+/// The end of such programs.
+const TOTAL: &str = "if (__VERIFIER_nondet_int()) break; } for (i = 0; i < n; i++) s += p[i] + q[i];";
+
+#[test]
+fn writes_at_unknown_positions_bound_sums() {
+    let last = format!("{LENGTH} p[k] = k; q[k] = (k == n - 1) ? k : -k; {TOTAL} check(s == 0 || s + 2 == 2 * n);");
+    right_and_wrong(&last, "k == n - 1", "k >= n - 2");
+    right_and_wrong(&last, "s == 0 || ", "");
+    let even = format!("{LENGTH} p[k] = 1; q[k] = (k % 2 == 0) ? q[k] : -1; {TOTAL} check(2 * s <= n + 1 && s >= 0);");
+    right_and_wrong(&even, "n + 1", "n");
+    right_and_wrong(&even, "k % 2 == 0", "k % 2 != 2");
+    let rest = format!("{LENGTH} if (k % 3 != 1) p[k] = 2; {TOTAL} check(3 * s <= 4 * n + 4 && s >= 0);");
+    right_and_wrong(&rest, "4 * n + 4", "4 * n");
+    let below = format!("{LENGTH} if (2 * k < n) p[k] = 3; {TOTAL} check(s >= 0 && s <= 3 * n);");
+    right_and_wrong(&below, "s <= 3 * n", "s < 3 * n");
+}
+
+#[test]
+fn elements_that_depend_on_how_often_they_were_written_have_no_relation() {
+    let body = format!("{LENGTH} p[k] = p[k] + 1; q[n - 1 - k] = 0; {TOTAL} check(s <= 100000000);");
+    assert!(!proved(&format!("{HEAD} int main(void) {{ {body} return 0; }}")));
+    // The sum of both is 0, but for elements that wrapped around.
+    let body = format!("{LENGTH} p[k] = p[k] + k; q[n - 1 - k] = q[n - 1 - k] - k; {TOTAL} check(s == 0);");
+    assert!(!proved(&format!("{HEAD} int main(void) {{ {body} return 0; }}")));
+}
+
+/// A head for programs with a table of `n` rows.
+const TABLE: &str =
+    "long long n = __VERIFIER_nondet_short(); if (n < 2) return 0; short k, r; long long s = 0; int i, j;
+        int **t = malloc(sizeof(int *) * n); for (i = 0; i < n; i++) t[i] = malloc(sizeof(int) * n);
+        for (i = 0; i < n; i++) for (j = 0; j < n; j++) t[i][j] = 0;";
+
+/// The head of a loop that writes to it.
+const VISIT: &str = "while (1) { r = __VERIFIER_nondet_short(); k = __VERIFIER_nondet_short();
+        if (r < 0 || r >= n || k < 0 || k >= n) return 0;";
+
+/// The end of such programs.
+const CELLS: &str =
+    "if (__VERIFIER_nondet_int()) break; } for (i = 0; i < n; i++) for (j = 0; j < n; j++) s += t[i][j];";
+
+#[test]
+fn rows_that_a_loop_makes_are_a_table() {
+    let body = format!(
+        "{TABLE} for (i = 0; i < n; i++) for (j = 0; j < n; j++) t[i][j] = i - j;
+        for (i = 0; i < n; i++) for (j = 0; j < n; j++) check(t[i][j] + t[j][i] == 0);"
+    );
+    right_and_wrong(&body, "t[j][i]", "t[i][i]");
+    right_and_wrong(&body, "t[i] = malloc(sizeof(int) * n)", "t[i] = malloc(sizeof(int) * (n - 1))");
+    right_and_wrong(&body, "t[i] = malloc(sizeof(int) * n);", "t[i] = malloc(sizeof(int) * n); t[1] = t[0];");
+    let sum = format!(
+        "{TABLE} for (i = 0; i < n; i++) for (j = 0; j < n; j++) if (i == j) t[i][i] = 0; else t[i][j] = j;
+        for (i = 0; i < n; i++) for (j = 0; j < n; j++) s += t[i][j]; check(2 * s == n * (n - 1) * (n - 1));"
+    );
+    right_and_wrong(&sum, "t[i][i] = 0", "t[i][i] = 1");
+}
+
+#[test]
+fn rows_are_not_told_apart_by_distance() {
+    let text = |size: &str, index: &str| {
+        format!(
+            "{HEAD} int main(void) {{ int **t = malloc(sizeof(int *) * 3); for (int i = 0; i < 3; i++) t[i] = malloc({size});
+            t[0][0] = 5; t[1][0] = 6; t[0][{index}] = 7; check(t[1][0] == 6); return 0; }}"
+        )
+    };
+    assert!(proved(&text("40", "9")));
+    assert!(!proved(&text("40", "10")));
+    assert!(!proved(&text("40", "-1")));
+}
+
+#[test]
+fn cells_of_tables_that_satisfy_conditions_are_counted() {
+    let body = |test: &str, bound: &str| {
+        format!("{TABLE} {VISIT} t[r][k] = ({test}) ? 1 : t[r][k]; {CELLS} check(s >= 0 && s <= {bound});")
+    };
+    right_and_wrong(&body("r > k", "n * (n - 1) / 2"), "n - 1)", "n - 2)");
+    right_and_wrong(&body("r + k == n - 1", "n"), "<= n)", "<= n - 1)");
+    right_and_wrong(&body("r == k || r + k == n - 1", "2 * n"), "<= 2 * n", "<= 2 * n - 2");
+    right_and_wrong(&body("r == 0 || k == n - 1", "2 * n - 1"), "2 * n - 1", "2 * n - 2");
+}
+
+#[test]
+fn what_is_written_to_two_cells_cancels_out() {
+    let rows = format!(
+        "{TABLE} {VISIT} t[r][k] = (r == k) ? -1 : t[r][k];
+        t[n - 1 - r][k] = (r == k) ? 1 : t[n - 1 - r][k]; {CELLS} check(s == 0 || s == 1);"
+    );
+    right_and_wrong(&rows, "s == 0 || s == 1", "s == 0");
+    right_and_wrong(&rows, "(r == k) ? 1", "(r == k) ? 2");
+    let edge = format!(
+        "{TABLE} {VISIT} t[r][k] = (k == 0) ? 1 : t[r][k];
+        t[r][n - 1 - k] = (k == 0) ? -1 : t[r][n - 1 - k]; {CELLS} check(s == 0);"
+    );
+    right_and_wrong(&edge, "t[r][n - 1 - k] = (k == 0)", "t[r][n - 1 - k] = (k == 0 && r > 0)");
+}
+
+#[test]
+fn positions_that_are_shifted_have_the_same_sum() {
+    let body = "long long s = 0, u = 0; for (int i = 0; i < 1000; i++) a[i] = __VERIFIER_nondet_int();
+        for (int i = 0; i < 1000; i++) s += a[i]; int first = a[0]; for (int i = 0; i < 999; i++) a[i] = a[i + 1];
+        a[999] = first; for (int i = 0; i < 1000; i++) u += a[i]; check(s / 7 == u / 7);";
+    right_and_wrong(body, "i < 999", "i < 998");
+}
+
+#[test]
+fn one_path_may_name_a_position_in_other_words() {
+    let body = "int m = __VERIFIER_nondet_int(); if (m < 0 || m >= 1000) return 0;
+        for (int i = 0; i < 1000; i++) if (i == m) a[m] = 3; else a[i] = i;
+        for (int i = 0; i < 1000; i++) check(a[i] == i || i == m);";
+    right_and_wrong(body, "if (i == m)", "if (i <= m)");
+}

@@ -9,10 +9,10 @@ use crate::proved;
 const LENGTH: usize = 16;
 
 /// Small pseudo-random numbers (Marsaglia, *Xorshift RNGs*).
-struct Dice(u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
+    pub(crate) fn roll(&mut self, sides: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
