@@ -55,9 +55,18 @@ impl Walker<'_> {
         }
     }
 
+    /// Whether a value is an address, or by cases one of several addresses or 0.
+    pub(crate) fn is_pointer(&self, value: &Poly) -> bool {
+        let of_case = |case: &Poly| case.as_constant() == Some(0) || self.is_pointer(case);
+        match value.as_atom().map(|atom| self.pool.kind(atom)) {
+            Some(AtomKind::Ite(_, yes, no)) => of_case(yes) && of_case(no),
+            _ => matches!(self.base(value), Ok(Some(_))),
+        }
+    }
+
     /// A result as a value of its type.
     pub(crate) fn fit(&mut self, state: &State, value: Poly, ty: IntTy) -> Result<Poly, Stop> {
-        if self.base(&value)?.is_some() {
+        if self.is_pointer(&value) || self.base(&value)?.is_some() {
             return if ty == self.program.machine.size_type() {
                 Ok(value)
             } else {
@@ -232,6 +241,19 @@ impl Walker<'_> {
 
     fn compare(&mut self, op: CmpOp, a: &Poly, b: &Poly) -> Result<CondId, Stop> {
         if self.pool.has_address(a) || self.pool.has_address(b) {
+            let (pointer, other, turned) = if self.pool.has_address(a) { (a, b, false) } else { (b, a, true) };
+            let kind = pointer.as_atom().map(|atom| self.pool.kind(atom).clone());
+            if let Some(AtomKind::Ite(cond, yes, no)) = kind
+                && matches!(op, CmpOp::Eq | CmpOp::Ne)
+            {
+                let of_case = |walker: &mut Self, case: &Poly| {
+                    if turned { walker.compare(op, other, case) } else { walker.compare(op, case, other) }
+                };
+                let (yes, no) = (of_case(self, &yes)?, of_case(self, &no)?);
+                let not = self.pool.not(cond)?;
+                let (first, second) = (self.pool.and(vec![cond, yes]), self.pool.and(vec![not, no]));
+                return Ok(self.pool.or(vec![first, second]));
+            }
             // The address of a new object is not 0.
             let starts = |atom: Atom| matches!(self.pool.kind(atom), AtomKind::Base(_) | AtomKind::Row(..));
             let is_object = |value: &Poly| value.as_atom().is_some_and(starts);
@@ -282,7 +304,11 @@ impl Walker<'_> {
         bits: u32,
         region: RegionId,
     ) -> Result<(Cells, Poly), Stop> {
-        let address = self.value(state, addr, true)?;
+        let mut address = self.value(state, addr, true)?;
+        if self.is_pointer(&address) {
+            // The facts may tell which case it is.
+            address = self.settled(&state.facts, &address)?;
+        }
         let program = self.program;
         if program.region(region).width != Some(bits) {
             return gave_up("memory is accessed with different widths");

@@ -270,7 +270,7 @@ impl Walker<'_> {
             if !self.free_of_itself(subject, ends, write, &shapes, (now, old))?
                 || unsolved.in_poly(&self.pool, &write.value)
                 || unsolved.in_cond(&self.pool, write.guard)
-                || self.base(&write.value).is_err()
+                || self.pool.has_address(&write.value) && !self.is_pointer(&write.value)
             {
                 return Ok(false);
             }

@@ -386,7 +386,8 @@ impl Walker<'_> {
             return Ok(true);
         }
         if self.pool.has_address(left) || self.pool.has_address(right) {
-            return Ok(left.minus(right)?.as_constant() == Some(0));
+            let (left, right) = (self.settled(facts, left)?, self.settled(facts, right)?);
+            return Ok(left == right);
         }
         let equal = self.pool.equal(left, right)?;
         if self.prover.follows(&mut self.pool, facts, equal)? {

@@ -213,6 +213,22 @@ fn rows_that_a_loop_makes_are_a_table() {
 }
 
 #[test]
+fn pointers_may_lead_to_something_or_nowhere() {
+    let text = |test: &str, made: &str| {
+        format!(
+            "{HEAD} struct S {{ int n; int *p; }}; struct S *t[100];
+            int main(void) {{ for (int i = 0; i < 100; i++) {{ struct S *s = malloc(sizeof(struct S));
+            s->n = __VERIFIER_nondet_int(); if ({made}) s->p = malloc(sizeof(int)); else s->p = 0; t[i] = s; }}
+            for (int i = 0; i < 100; i++) {{ struct S *s = t[i]; if ({test}) {{ check(s->p != 0); *s->p = 1; }} }} return 0; }}"
+        )
+    };
+    assert!(proved(&text("s->n == 3", "s->n == 3")));
+    assert!(proved(&text("s->n == 3", "s->n > 0")));
+    assert!(!proved(&text("s->n >= 3", "s->n == 3")));
+    assert!(!proved(&text("1", "s->n == 3")));
+}
+
+#[test]
 fn rows_are_not_told_apart_by_distance() {
     let text = |size: &str, index: &str| {
         format!(
