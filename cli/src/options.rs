@@ -339,7 +339,7 @@ options! {
     /// Limit for the memory of the process; 0 means no limit.
     "limits.memory" memory: Bytes = Bytes(0);
     /// The plan: which analyses run one after the other or side by side; `none` means the one that the other options
-    /// describe.
+    /// describe. A name that ends in `.toml` is a file; `cli/plans/default.toml` shows its form.
     "analysis.plan" plan: String = "none".to_string();
     /// How many stages of the plan run at the same time; 0 means as many as there are cores.
     "analysis.cores" cores: u32 = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Plans: which analyses run on a program, in which order and for how long. A plan is data; the built-in ones are TOML
-//! files in `cli/plans`.
+//! files in `cli/plans`, and users name files of their own.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -53,12 +53,20 @@ pub struct Plan {
 #[derive(Debug, Error)]
 pub enum PlanError {
     /// There is no such plan.
-    #[error("there is no plan '{name}'; the plans are: {known}")]
+    #[error("there is no plan '{name}'; the plans are: {known}, and files whose names end in .toml")]
     Unknown {
         /// The name as given.
         name: String,
         /// All names.
         known: String,
+    },
+    /// The file of a plan cannot be read.
+    #[error("plan {path}: {error}")]
+    File {
+        /// The file as given.
+        path: String,
+        /// What the system says.
+        error: std::io::Error,
     },
     /// The text is not a plan.
     #[error("plan {plan}: {message}")]
@@ -116,6 +124,11 @@ impl Plan {
         if config.plan == "none" {
             return Ok(Plan::single("analysis", config.clone()));
         }
+        if config.plan.ends_with(".toml") {
+            let text = std::fs::read_to_string(&config.plan)
+                .map_err(|error| PlanError::File { path: config.plan.clone(), error })?;
+            return Plan::parse(&config.plan, &text, config);
+        }
         let Some((_, text)) = PLANS.iter().find(|(name, _)| *name == config.plan) else {
             let known = PLANS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
             return Err(PlanError::Unknown { name: config.plan.clone(), known: format!("none, {known}") });
@@ -142,8 +155,11 @@ impl Plan {
     }
 
     fn parse(plan: &str, text: &str, base: &Config) -> Result<Self, PlanError> {
-        let read: PlanText = toml::from_str(text)
-            .map_err(|error| PlanError::Syntax { plan: plan.to_string(), message: error.message().to_string() })?;
+        let read: PlanText = toml::from_str(text).map_err(|error| {
+            let line = error.span().map(|span| text[..span.start].matches('\n').count() + 1);
+            let place = line.map_or_else(String::new, |line| format!("line {line}: "));
+            PlanError::Syntax { plan: plan.to_string(), message: format!("{place}{}", error.message()) }
+        })?;
         let stages = read.stage.into_iter().map(|stage| {
             let name = stage.name.clone();
             parse_stage(stage, base).map_err(|problem| PlanError::Stage {
@@ -244,6 +260,24 @@ mod tests {
             presets::apply_preset(&mut config, preset).unwrap();
             assert_eq!(plan(&config).unwrap().stages.len(), 2);
         }
+    }
+
+    #[test]
+    fn files() {
+        let path = std::env::temp_dir().join(format!("cpa-verify-{}-plan.toml", std::process::id()));
+        let mut config = Config { plan: path.to_str().unwrap().to_string(), ..Config::default() };
+        let mistake = |config: &Config| Plan::of(config).unwrap_err().to_string();
+        assert!(mistake(&config).contains("-plan.toml: "), "a missing file is named");
+        std::fs::write(&path, "[[stage]]\nname = 'a'\npreset = 'value'\nturn = '2s'\n").unwrap();
+        assert_eq!(
+            Plan::of(&config).unwrap().explain(&BTreeSet::new())[1],
+            "Stage a runs in turns, the first of 2 s of CPU time"
+        );
+        std::fs::write(&path, "[[stage]]\nname = 'a'\n\npreset = 'value'\nturns = '2s'\n").unwrap();
+        assert!(mistake(&config).contains("-plan.toml: line 5: unknown field `turns`"), "{}", mistake(&config));
+        std::fs::remove_file(&path).unwrap();
+        config.plan = "mine".to_string();
+        assert!(mistake(&config).contains("none, default, validate, and files whose names end in .toml"));
     }
 
     #[test]
