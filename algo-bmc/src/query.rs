@@ -12,6 +12,9 @@ use cpa_predicate::manager::limits;
 use smt::solver::{CheckResult, Model};
 use smt::{Term, TermId, algebra};
 
+/// The time for a query in which products may have any values.
+const WITHOUT_PRODUCTS: Duration = Duration::from_millis(500);
+
 /// The answer to a query.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer<T> {
@@ -37,12 +40,19 @@ pub fn ask<T>(
     if let Term::False = manager.terms.get(formula) {
         return Ok(Answer::Unsat);
     }
-    let mut solver = manager.path_solver();
-    solver.assert(&manager.terms, formula);
     let mut limits = limits(cx);
     if let Some(timeout) = timeout {
         limits = limits.at_most(timeout);
     }
+    if let Some(free) = algebra::without_products(&mut manager.terms, formula) {
+        let mut solver = manager.path_solver();
+        solver.assert(&manager.terms, free);
+        if let CheckResult::Unsat(_) = solver.check(&manager.terms, &[], &limits.at_most(WITHOUT_PRODUCTS)) {
+            return Ok(Answer::Unsat);
+        }
+    }
+    let mut solver = manager.path_solver();
+    solver.assert(&manager.terms, formula);
     let answer = match solver.check(&manager.terms, &[], &limits) {
         CheckResult::Sat(model) => Answer::Sat(read(manager, &model)),
         CheckResult::Unsat(_) => Answer::Unsat,

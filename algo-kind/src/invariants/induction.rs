@@ -54,7 +54,9 @@ impl Induction<'_> {
         for (list, left) in candidates.iter_mut().zip(&simple) {
             list.retain(|term| !left.contains(term) && (!stopped || is_product(term)));
         }
-        let result = known.and_then(|known| self.prove_together(cx, &known, candidates));
+        // What does not follow from other equations or bounds, the solver hardly ever shows, however much time it has.
+        let quick = Induction { timeout: self.timeout / 4, ..*self };
+        let result = known.and_then(|known| quick.prove_together(cx, &known, candidates));
         for (list, proved) in candidates.iter_mut().zip(simple) {
             list.extend(proved);
         }

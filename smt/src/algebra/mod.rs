@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Formulas about products, simplified by what their equations imply.
+//! Formulas about products and sums, simplified by what their equations imply.
 //!
 //! Solvers translate products of 32 and 64 bits to circuits, for which `x*u + y*v = c` after a step of Euclid's algorithm
-//! is hopeless; as polynomials both are the same. [`by_cases`] splits a formula at the conditions that its polynomials
+//! is hopeless; as polynomials both are the same. So are sums of which each branch of a loop increases another part. [`by_cases`] splits a formula at the conditions that its polynomials
 //! depend on, and in each case rewrites all polynomials with the equations that hold there (`ideal`). What is computed
 //! with few bits and then extended is computed with many where the bounds of the case say that nothing is lost (`bounds`).
+//! [`without_products`] is for contradictions that hold whatever the products are.
 
 mod bounds;
 mod ideal;
+mod opaque;
 #[cfg(test)]
 mod tests;
 
@@ -15,22 +17,26 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use crate::term::polynomial::Polynomial;
+use crate::term::polynomial::{Monomial, Polynomial};
 use crate::term::{Sort, Term, TermId, Terms};
 use bounds::Bounds;
 use ideal::{Ideal, degree};
+
+pub use opaque::without_products;
 
 /// The most nodes of a formula.
 const SIZE: usize = 4_000;
 /// The most cases.
 const CASES: usize = 64;
+/// The fewest choices in a sum that is taken apart.
+const CHOICES: usize = 4;
 /// How often a case is simplified by what its simplification brought.
 const ROUNDS: usize = 4;
 
 /// A formula with the same models. It is `false` if in each case the equations contradict what else is said.
 pub fn by_cases(terms: &mut Terms, formula: TermId) -> TermId {
     let nodes = terms.post_order(&[formula], |_| false);
-    if nodes.len() > SIZE || !nodes.into_iter().any(|node| nonlinear(terms, node).is_some()) {
+    if nodes.len() > SIZE || !nodes.into_iter().any(|node| hard(terms, node, CHOICES).is_some()) {
         return formula;
     }
     let mut left = Vec::new();
@@ -67,10 +73,14 @@ fn equation(terms: &Terms, t: TermId) -> Option<(TermId, TermId)> {
     }
 }
 
-/// The difference of the sides of an equation about products.
-fn nonlinear(terms: &mut Terms, node: TermId) -> Option<Polynomial> {
+/// The difference of the sides of an equation that is hard as a circuit: about products, or about a long sum with at least
+/// `choices` choices.
+fn hard(terms: &mut Terms, node: TermId, choices: usize) -> Option<Polynomial> {
     let (a, b) = equation(terms, node)?;
-    terms.polynomial_difference(a, b).filter(|difference| degree(difference) > 1)
+    let difference = terms.polynomial_difference(a, b)?;
+    let is_choice = |monomial: &&Monomial| monomial.iter().any(|&part| matches!(terms.get(part), Term::Ite(..)));
+    let long = difference.len() >= CHOICES && difference.keys().filter(is_choice).count() >= choices;
+    (long || degree(&difference) > 1).then_some(difference)
 }
 
 /// The conjunction, its parts simplified by what the others say.
@@ -206,11 +216,11 @@ fn simpler(reduced: &Polynomial, before: &Polynomial) -> bool {
     (degree(reduced), reduced.len()) < (degree(before), before.len())
 }
 
-/// The cases of a formula: by a condition that a polynomial depends on, or by the parts of a disjunction that is about
-/// products; none if there is neither.
+/// The cases of a formula: by a condition that the polynomial of a hard equation depends on, or by the parts of a disjunction
+/// that has such an equation; none if there is neither.
 fn split(terms: &mut Terms, formula: TermId) -> Option<Vec<TermId>> {
     for node in terms.post_order(&[formula], |_| false) {
-        let Some(polynomial) = nonlinear(terms, node) else { continue };
+        let Some(polynomial) = hard(terms, node, 1) else { continue };
         let parts: BTreeSet<TermId> = polynomial.keys().flatten().copied().collect();
         let parts: Vec<TermId> = parts.into_iter().collect();
         let choice = terms.post_order(&parts, |_| false).into_iter().rev().find_map(|t| match *terms.get(t) {
@@ -232,7 +242,7 @@ fn split(terms: &mut Terms, formula: TermId) -> Option<Vec<TermId>> {
             _ => continue,
         };
         let nodes = terms.post_order(&[part], |_| false);
-        if !nodes.into_iter().any(|node| nonlinear(terms, node).is_some()) {
+        if !nodes.into_iter().any(|node| hard(terms, node, 1).is_some()) {
             continue;
         }
         let mut rest = parts.clone();
@@ -246,7 +256,11 @@ fn split(terms: &mut Terms, formula: TermId) -> Option<Vec<TermId>> {
 /// The formula where a condition holds, with the condition replaced by what it is there.
 fn assume(terms: &mut Terms, formula: TermId, condition: TermId) -> TermId {
     let parts = terms.conjuncts(condition).into_iter().chain([condition]);
-    let known = parts.map(|part| truth(terms, part)).collect();
+    let mut known: FxHashMap<TermId, TermId> = parts.map(|part| truth(terms, part)).collect();
+    // The negation of a conjunction is a disjunction, so it has to be named as well.
+    let opposite = terms.not(condition);
+    let (opposite, holds) = truth(terms, opposite);
+    known.insert(opposite, terms.not(holds));
     let mut rewriting = Rewriting { known, ..Rewriting::default() };
     let rest = rewriting.all(terms, formula);
     terms.and(rest, condition)

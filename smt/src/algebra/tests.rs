@@ -4,7 +4,8 @@
 use proptest::prelude::*;
 
 use super::by_cases;
-use crate::term::{Builder, BvBin, BvCmp, Sort, TermId, Terms, Value, config};
+use super::opaque::{Parts, without_products};
+use crate::term::{Builder, BvBin, BvCmp, Sort, Term, TermId, Terms, Value, config};
 
 /// Whether the facts and the negation of the goal are found to contradict each other.
 fn proves(n: &mut Builder, facts: &[TermId], goal: TermId) -> bool {
@@ -48,6 +49,35 @@ fn equations_are_used_together() {
     let goal = n.terms.eq(x, after);
     assert!(proves(&mut n, &facts, goal));
     assert!(!proves(&mut n, &facts[1..], goal));
+}
+
+#[test]
+fn each_branch_counts_in_another_place() {
+    let mut n = Builder::new(32);
+    let [total, x, one] = [n.var("total"), n.var("x"), n.k(1)];
+    let counts = ["a", "b", "c", "d", "e"].map(|name| n.var(name));
+    let sum = |n: &mut Builder, parts: &[TermId]| parts[1..].iter().fold(parts[0], |sum, &part| n.add(sum, part));
+    let before = sum(&mut n, &counts);
+    let before = n.terms.eq(before, total);
+    // The first divisor of x counts.
+    let (mut after, mut others) = (counts, Terms::tru());
+    for (count, by) in after.iter_mut().zip([5, 4, 3, 2, 1]) {
+        let (by, zero) = (n.k(by), n.k(0));
+        let rest = n.terms.bv_bin(BvBin::Urem, x, by);
+        let divides = n.terms.eq(rest, zero);
+        let here = n.terms.and(others, divides);
+        let more = n.add(*count, one);
+        *count = n.terms.ite(here, more, *count);
+        let not = n.terms.not(divides);
+        others = n.terms.and(others, not);
+    }
+    let next = n.add(total, one);
+    let sum_after = sum(&mut n, &after);
+    let goal = n.terms.eq(sum_after, next);
+    assert!(proves(&mut n, &[before], goal));
+    let few = sum(&mut n, &after[1..]);
+    let goal = n.terms.eq(few, next);
+    assert!(!proves(&mut n, &[before], goal));
 }
 
 #[test]
@@ -107,7 +137,7 @@ impl Maker<'_> {
                 self.terms.ite(c, a, b)
             }
             _ => {
-                let op = [BvBin::Add, BvBin::Sub, BvBin::Mul][choice % 3];
+                let op = [BvBin::Add, BvBin::Sub, BvBin::Mul, BvBin::Mul, BvBin::Srem][choice - 4];
                 let (a, b) = (self.number(width, depth - 1), self.number(width, depth - 1));
                 self.terms.bv_bin(op, a, b)
             }
@@ -131,8 +161,24 @@ impl Maker<'_> {
         }
     }
 
+    /// An equation of a sum of choices.
+    fn counts(&mut self) -> TermId {
+        let mut sum = self.number(NARROW, 0);
+        for _ in 0..4 {
+            let (c, a, b) = (self.atom(0), self.number(NARROW, 0), self.number(NARROW, 1));
+            let choice = self.terms.ite(c, a, b);
+            sum = self.terms.bv_bin(BvBin::Add, sum, choice);
+        }
+        let other = self.number(NARROW, 1);
+        self.terms.eq(sum, other)
+    }
+
     fn formula(&mut self) -> TermId {
         let mut parts = Vec::new();
+        if self.below(2) == 0 {
+            let counts = self.counts();
+            parts.push(if self.below(2) == 0 { self.terms.not(counts) } else { counts });
+        }
         for _ in 0..2 + self.below(5) {
             let mut part = self.atom(2);
             if self.below(3) == 0 {
@@ -165,4 +211,56 @@ proptest! {
             }
         }
     }
+
+    #[test]
+    fn products_are_among_the_values_of_their_variables(bytes in prop::collection::vec(any::<u8>(), 20..160)) {
+        let mut maker = Maker { bytes: bytes.iter(), terms: Terms::new() };
+        let formula = maker.formula();
+        let mut terms = maker.terms;
+        let mut parts = Parts::default();
+        let free = parts.without(&mut terms, formula).expect("the formula is small");
+        prop_assert!(!terms.post_order(&[free], |_| false).into_iter().any(|t| is_opaque(&terms, t)));
+        for bits in 0..1u128 << (3 * NARROW) {
+            let (before, after) = (value(&terms, &parts, bits, formula), value(&terms, &parts, bits, free));
+            prop_assert_eq!(before, after, "{} and {}", terms.display(formula), terms.display(free));
+        }
+    }
+}
+
+/// The value of a term where variables have the given bits, and those of products the values of the products.
+fn value(terms: &Terms, parts: &Parts, bits: u128, t: TermId) -> Value {
+    terms.eval(t, &mut |symbol, index| {
+        if let Some(at) = NAMES.iter().position(|name| *name == terms.symbol_name(symbol)) {
+            return Value::Bv { width: NARROW, bits: bits >> (at as u32 * NARROW) & 7 };
+        }
+        let var = terms.find_var(symbol, index);
+        let (&part, _) = parts.opaque.iter().find(|(_, of)| Some(**of) == var).expect("a variable for a product");
+        value(terms, parts, bits, part)
+    })
+}
+
+/// Whether a term is a product of unknowns, or a remainder by an unknown.
+fn is_opaque(terms: &Terms, t: TermId) -> bool {
+    match *terms.get(t) {
+        Term::BvBin(BvBin::Mul, a, b) => terms.as_value(a).is_none() && terms.as_value(b).is_none(),
+        Term::BvBin(BvBin::Srem, _, by) => terms.as_value(by).is_none(),
+        _ => false,
+    }
+}
+
+#[test]
+fn contradictions_that_do_not_depend_on_products() {
+    // A sum over products and the same in another order, with bounds that exclude each other.
+    let mut n = Builder::new(64);
+    let [x, y, a, r] = ["x", "y", "a", "r"].map(|name| n.var(name));
+    let (ya, sum) = (n.mul(y, a), n.add(x, y));
+    let (left, xa) = (n.mul(sum, a), n.mul(a, x));
+    let right = n.add(ya, xa);
+    let facts = [n.terms.bv_cmp(BvCmp::Slt, left, r), n.terms.bv_cmp(BvCmp::Sle, r, right)];
+    let formula = n.terms.and_all(&facts);
+    assert_eq!(without_products(&mut n.terms, formula), Some(Terms::fls()));
+    let free = without_products(&mut n.terms, facts[0]).expect("there are products");
+    assert_eq!(n.terms.symbols(free).len(), 3, "r and two products");
+    let linear = n.terms.bv_cmp(BvCmp::Slt, x, r);
+    assert_eq!(without_products(&mut n.terms, linear), None);
 }

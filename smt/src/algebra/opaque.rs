@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Formulas that forget what products are: a contradiction that does not depend on them is found without their circuits.
+
+use rustc_hash::FxHashMap;
+
+use super::SIZE;
+use super::ideal::degree;
+use crate::term::polynomial::{Monomial, Polynomial};
+use crate::term::{BvBin, Sort, Term, TermId, Terms};
+
+/// The formula with a free variable for each product of unknowns and for each quotient and remainder by an unknown; none if
+/// it is large or has no such part. If it has no model, the formula has none, since a model of the formula is one of it with
+/// the values of these parts.
+pub fn without_products(terms: &mut Terms, formula: TermId) -> Option<TermId> {
+    let mut parts = Parts::default();
+    let free = parts.without(terms, formula)?;
+    (!parts.opaque.is_empty()).then_some(free)
+}
+
+/// What became of the parts of a formula.
+#[derive(Default)]
+pub(super) struct Parts {
+    memo: FxHashMap<TermId, TermId>,
+    /// The parts that became variables, over the parts that did, and their variables.
+    pub(super) opaque: FxHashMap<TermId, TermId>,
+}
+
+impl Parts {
+    pub(super) fn without(&mut self, terms: &mut Terms, formula: TermId) -> Option<TermId> {
+        let order = terms.post_order(&[formula], |_| false);
+        if order.len() > SIZE {
+            return None;
+        }
+        for t in order {
+            let new = self.part(terms, t);
+            self.memo.insert(t, new);
+        }
+        Some(self.memo[&formula])
+    }
+
+    fn part(&mut self, terms: &mut Terms, t: TermId) -> TermId {
+        if terms.is_arithmetic(t) {
+            // Products of the same numbers are one variable, whatever sums they are written in.
+            let polynomial = terms.polynomial(t);
+            if degree(&polynomial) > 1 {
+                return self.sum(terms, terms.width(t), &polynomial);
+            }
+        }
+        let new = terms.rebuild(t, |child| self.memo[&child]);
+        match *terms.get(new) {
+            Term::BvBin(BvBin::Mul, a, b) if terms.as_value(a).is_none() && terms.as_value(b).is_none() => {
+                self.variable(terms, new)
+            }
+            Term::BvBin(BvBin::Udiv | BvBin::Urem | BvBin::Sdiv | BvBin::Srem, _, by)
+                if terms.as_value(by).is_none() =>
+            {
+                self.variable(terms, new)
+            }
+            _ => new,
+        }
+    }
+
+    /// A polynomial whose parts have been looked at.
+    fn sum(&mut self, terms: &mut Terms, width: u32, polynomial: &Polynomial) -> TermId {
+        let mut sum = terms.bv(width, 0);
+        for (monomial, &factor) in polynomial.iter() {
+            let mut parts: Monomial =
+                monomial.iter().map(|part| self.memo.get(part).copied().unwrap_or(*part)).collect();
+            parts.sort_unstable();
+            let product = terms.polynomial_term(width, &[(parts.clone(), 1)].into());
+            let product = if parts.len() > 1 { self.variable(terms, product) } else { product };
+            let factor = terms.bv(width, factor);
+            let product = terms.bv_bin(BvBin::Mul, factor, product);
+            sum = terms.bv_bin(BvBin::Add, sum, product);
+        }
+        sum
+    }
+
+    fn variable(&mut self, terms: &mut Terms, part: TermId) -> TermId {
+        if terms.as_value(part).is_some() {
+            return part;
+        }
+        let width = terms.width(part);
+        let symbol = terms.symbol(&format!("product!{width}"), Sort::Bv(width));
+        let index = u32::try_from(part.index()).expect("fewer than 2^32 terms");
+        *self.opaque.entry(part).or_insert_with(|| terms.var(symbol, index))
+    }
+}
