@@ -72,6 +72,13 @@ struct Nest {
     facts: Vec<CondId>,
 }
 
+impl Nest {
+    /// How many facts there are that are not about the variables; the others come last.
+    fn known(&self) -> usize {
+        self.facts.len() - self.variables.len()
+    }
+}
+
 /// The greatest distance by which the positions of a sum are shifted.
 const SHIFT: i128 = 4;
 
@@ -489,9 +496,7 @@ impl Walker<'_> {
         let mut total = body.clone();
         let mut effort = Effort(CASES);
         for (at, (hole, upper)) in nest.variables.iter().enumerate().rev() {
-            // The facts about the variables come last.
-            let known = nest.facts.len() - nest.variables.len() + at;
-            total = self.total(&nest.facts[..known], &total, *hole, upper, &mut effort)?;
+            total = self.total(&nest.facts[..nest.known() + at], &total, *hole, upper, &mut effort)?;
         }
         Ok(total)
     }
@@ -534,8 +539,7 @@ impl Walker<'_> {
             let mut other = Replacement::new(elsewhere.clone());
             let mut facts = nest.facts.clone();
             facts.push(differs);
-            let known = nest.facts.len() - nest.variables.len();
-            for fact in nest.facts[known..].iter().chain([&differs]) {
+            for fact in nest.facts[nest.known()..].iter().chain([&differs]) {
                 facts.push(other.cond(&mut self.pool, *fact)?);
             }
             let mut same = Vec::new();
@@ -550,7 +554,7 @@ impl Walker<'_> {
             let mut cases = vec![self.pool.equal(whole, &total)?];
             for difference in differences {
                 // The variables stand for the place.
-                let mut parts = nest.facts[known..].to_vec();
+                let mut parts = nest.facts[nest.known()..].to_vec();
                 parts.push(self.pool.equal(whole, &total.plus(&difference)?)?);
                 cases.push(self.pool.and(parts));
             }

@@ -13,8 +13,7 @@ use std::time::Duration;
 use cfa::Program;
 use cpa_core::{Cx, Stop};
 use cpa_predicate::Manager;
-use rustc_hash::FxHashSet;
-use smt::{BvBin, Term, TermId, Terms};
+use smt::{TermId, algebra};
 
 use super::instances::Goals;
 use super::{Invariants, with_instances};
@@ -43,7 +42,7 @@ impl Induction<'_> {
         known: &Invariants,
         candidates: &mut [Vec<TermId>],
     ) -> Result<Invariants, Stop> {
-        let is_product = |term: &TermId| has_product(&self.manager.borrow().terms, *term);
+        let is_product = |term: &TermId| algebra::has_product(&self.manager.borrow().terms, *term);
         if !candidates.iter().flatten().any(is_product) {
             return self.prove_together(cx, known, candidates);
         }
@@ -129,26 +128,6 @@ impl Induction<'_> {
             }
         }
     }
-}
-
-/// Whether a term contains a product of which no factor is a constant.
-fn has_product(terms: &Terms, term: TermId) -> bool {
-    let (mut waiting, mut seen) = (vec![term], FxHashSet::from_iter([term]));
-    while let Some(next) = waiting.pop() {
-        let node = terms.get(next);
-        if let Term::BvBin(BvBin::Mul, left, right) | Term::IntMul(left, right) = *node
-            && terms.as_value(left).is_none()
-            && terms.as_value(right).is_none()
-        {
-            return true;
-        }
-        node.for_each_child(|child| {
-            if seen.insert(child) {
-                waiting.push(child);
-            }
-        });
-    }
-    false
 }
 
 /// Removes candidates by cut point and position; answers the cut points.

@@ -2,9 +2,10 @@
 //! Formulas about products and sums, simplified by what their equations imply.
 //!
 //! Solvers translate products of 32 and 64 bits to circuits, for which `x*u + y*v = c` after a step of Euclid's algorithm
-//! is hopeless; as polynomials both are the same. So are sums of which each branch of a loop increases another part. [`by_cases`] splits a formula at the conditions that its polynomials
-//! depend on, and in each case rewrites all polynomials with the equations that hold there (`ideal`). What is computed
-//! with few bits and then extended is computed with many where the bounds of the case say that nothing is lost (`bounds`).
+//! is hopeless; as polynomials both are the same. So are sums of which each branch of a loop increases another part.
+//! [`by_cases`] splits a formula at the conditions that its polynomials depend on, and in each case rewrites all polynomials
+//! with the equations that hold there (`ideal`). What is computed with few bits and then extended is computed with many
+//! where the bounds of the case say that nothing is lost (`bounds`).
 //! [`without_products`] is for contradictions that hold whatever the products are.
 
 mod bounds;
@@ -22,7 +23,7 @@ use crate::term::{Sort, Term, TermId, Terms};
 use bounds::Bounds;
 use ideal::{Ideal, degree};
 
-pub use opaque::without_products;
+pub use opaque::{has_product, without_products};
 
 /// The most nodes of a formula.
 const SIZE: usize = 4_000;

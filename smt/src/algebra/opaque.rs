@@ -17,6 +17,29 @@ pub fn without_products(terms: &mut Terms, formula: TermId) -> Option<TermId> {
     (!parts.opaque.is_empty()).then_some(free)
 }
 
+/// Whether a product of unknowns occurs in a term.
+pub fn has_product(terms: &Terms, t: TermId) -> bool {
+    terms.post_order(&[t], |_| false).into_iter().any(|t| is_product(terms, t))
+}
+
+fn is_product(terms: &Terms, t: TermId) -> bool {
+    match *terms.get(t) {
+        Term::BvBin(BvBin::Mul, a, b) | Term::IntMul(a, b) => {
+            terms.as_value(a).is_none() && terms.as_value(b).is_none()
+        }
+        _ => false,
+    }
+}
+
+/// Whether a bit vector is a product of unknowns, or a quotient or remainder by an unknown.
+fn is_opaque(terms: &Terms, t: TermId) -> bool {
+    match *terms.get(t) {
+        Term::BvBin(BvBin::Mul, ..) => is_product(terms, t),
+        Term::BvBin(BvBin::Udiv | BvBin::Urem | BvBin::Sdiv | BvBin::Srem, _, by) => terms.as_value(by).is_none(),
+        _ => false,
+    }
+}
+
 /// What became of the parts of a formula.
 #[derive(Default)]
 pub(super) struct Parts {
@@ -30,6 +53,9 @@ impl Parts {
         let order = terms.post_order(&[formula], |_| false);
         if order.len() > SIZE {
             return None;
+        }
+        if !order.iter().any(|&t| is_opaque(terms, t)) {
+            return Some(formula);
         }
         for t in order {
             let new = self.part(terms, t);
@@ -47,17 +73,7 @@ impl Parts {
             }
         }
         let new = terms.rebuild(t, |child| self.memo[&child]);
-        match *terms.get(new) {
-            Term::BvBin(BvBin::Mul, a, b) if terms.as_value(a).is_none() && terms.as_value(b).is_none() => {
-                self.variable(terms, new)
-            }
-            Term::BvBin(BvBin::Udiv | BvBin::Urem | BvBin::Sdiv | BvBin::Srem, _, by)
-                if terms.as_value(by).is_none() =>
-            {
-                self.variable(terms, new)
-            }
-            _ => new,
-        }
+        if is_opaque(terms, new) { self.variable(terms, new) } else { new }
     }
 
     /// A polynomial whose parts have been looked at.
