@@ -9,7 +9,7 @@ use std::time::Duration;
 use cpa_core::{Cx, Stop};
 use cpa_predicate::Manager;
 use cpa_predicate::manager::limits;
-use smt::solver::{CheckResult, Model};
+use smt::solver::{CheckResult, Model, Solver};
 use smt::{Term, TermId, algebra};
 
 /// The time for a query in which products may have any values.
@@ -34,6 +34,28 @@ pub fn ask<T>(
     timeout: Option<Duration>,
     read: impl FnOnce(&mut Manager, &Model<'_>) -> T,
 ) -> Result<Answer<T>, Stop> {
+    ask_by(cx, manager, Manager::path_solver, formulas, timeout, read)
+}
+
+/// As [`ask`], about runs from the start of the program; proofs of invariants rather need the normal forms of sums.
+pub(crate) fn ask_about_runs<T>(
+    cx: &Cx,
+    manager: &mut Manager,
+    formulas: &[TermId],
+    timeout: Option<Duration>,
+    read: impl FnOnce(&mut Manager, &Model<'_>) -> T,
+) -> Result<Answer<T>, Stop> {
+    ask_by(cx, manager, Manager::unrolling_solver, formulas, timeout, read)
+}
+
+fn ask_by<T>(
+    cx: &Cx,
+    manager: &mut Manager,
+    new_solver: fn(&Manager) -> Box<dyn Solver>,
+    formulas: &[TermId],
+    timeout: Option<Duration>,
+    read: impl FnOnce(&mut Manager, &Model<'_>) -> T,
+) -> Result<Answer<T>, Stop> {
     cx.check()?;
     let formula = manager.terms.and_all(formulas);
     let formula = algebra::by_cases(&mut manager.terms, formula);
@@ -45,13 +67,13 @@ pub fn ask<T>(
         limits = limits.at_most(timeout);
     }
     if let Some(free) = algebra::without_products(&mut manager.terms, formula) {
-        let mut solver = manager.path_solver();
+        let mut solver = new_solver(manager);
         solver.assert(&manager.terms, free);
         if let CheckResult::Unsat(_) = solver.check(&manager.terms, &[], &limits.at_most(WITHOUT_PRODUCTS)) {
             return Ok(Answer::Unsat);
         }
     }
-    let mut solver = manager.path_solver();
+    let mut solver = new_solver(manager);
     solver.assert(&manager.terms, formula);
     let answer = match solver.check(&manager.terms, &[], &limits) {
         CheckResult::Sat(model) => Answer::Sat(read(manager, &model)),

@@ -130,7 +130,17 @@ impl Manager {
 
     /// A solver for one question about whole paths.
     pub fn path_solver(&self) -> Box<dyn Solver> {
-        let solver = Z3Solver::new(&self.encoder.whole_paths());
+        self.solver_of(&self.encoder.whole_paths())
+    }
+
+    /// A solver for one question about all paths from the start up to a bound, where what a variable is after many steps is a
+    /// long sum: it gets the sums as they are.
+    pub fn unrolling_solver(&self) -> Box<dyn Solver> {
+        self.solver_of(&Z3Config { keep_sums: true, ..self.encoder.whole_paths() })
+    }
+
+    fn solver_of(&self, config: &Z3Config) -> Box<dyn Solver> {
+        let solver = Z3Solver::new(config);
         match &self.scripts {
             Some(scripts) => Box::new(Recorded::new(solver, scripts("path"))),
             None => Box::new(solver),

@@ -170,9 +170,23 @@ impl Terms {
             return None;
         }
         if self.is_arithmetic(left) || self.is_arithmetic(right) {
-            return Some(if left == right { TermId::TRUE } else { self.ordered_eq(left, right) });
+            let equation = if left == right { TermId::TRUE } else { self.ordered_eq(left, right) };
+            let linear = |p: &Polynomial| p.keys().all(|monomial| monomial.len() <= 1);
+            // A side that contains the equation would be no way to write it.
+            if a.max(b) < equation && [a, b].into_iter().all(|side| linear(&self.polynomial(side))) {
+                self.written.entry(equation).or_insert((a, b));
+            }
+            return Some(equation);
         }
         self.nested(|terms| terms.eq(left, right))
+    }
+
+    /// The sides of an equation of bit vectors with the sums that were there before its normal form was made: `a + k = a + m`
+    /// instead of `k = m`, whose parts the rest of a formula has, too. They contain smaller terms only.
+    pub(crate) fn sides_as_written(&self, equation: TermId) -> Option<(TermId, TermId)> {
+        let Term::Eq(a, b) = *self.get(equation) else { return None };
+        let (a, b) = self.written.get(&equation).copied().unwrap_or((a, b));
+        (self.is_arithmetic(a) || self.is_arithmetic(b)).then_some((a, b))
     }
 
     /// An equation as it stands, the constant on the right.

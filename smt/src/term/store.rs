@@ -43,6 +43,8 @@ pub struct Terms {
     pub(super) leaf_memo: FxHashMap<(LeafOp, TermId), TermId>,
     pub(super) selections: FxHashMap<(TermId, TermId), TermId>,
     pub(super) polynomials: FxHashMap<TermId, Polynomial>,
+    /// The sides of equations of sums as they were before they got their normal form.
+    pub(super) written: FxHashMap<TermId, (TermId, TermId)>,
     pub(super) extrema: FxHashMap<TermId, Extremum>,
     /// Nesting of constructors that call each other through if-then-else trees, see `leaves`.
     pub(super) depth: u32,
@@ -67,6 +69,7 @@ impl Terms {
             leaf_memo: FxHashMap::default(),
             selections: FxHashMap::default(),
             polynomials: FxHashMap::default(),
+            written: FxHashMap::default(),
             extrema: FxHashMap::default(),
             depth: 0,
         };

@@ -12,7 +12,17 @@ use super::store::Terms;
 impl Terms {
     /// Every subterm once, operands before the terms that use them. Subterms for which `skip` holds are left out
     /// together with what only they reach.
-    pub(crate) fn post_order(&self, roots: &[TermId], mut skip: impl FnMut(TermId) -> bool) -> Vec<TermId> {
+    pub(crate) fn post_order(&self, roots: &[TermId], skip: impl FnMut(TermId) -> bool) -> Vec<TermId> {
+        self.post_order_by(roots, skip, |t, push| self.get(t).for_each_child(push))
+    }
+
+    /// As [`Terms::post_order`], with other children than the operands; there must be no cycle.
+    pub(crate) fn post_order_by(
+        &self,
+        roots: &[TermId],
+        mut skip: impl FnMut(TermId) -> bool,
+        children: impl Fn(TermId, &mut dyn FnMut(TermId)),
+    ) -> Vec<TermId> {
         let mut order = Vec::new();
         let mut seen: FxHashSet<TermId> = FxHashSet::default();
         // The flag tells whether the operands have been pushed.
@@ -27,7 +37,7 @@ impl Terms {
             }
             stack.push((t, true));
             let first = stack.len();
-            self.get(t).for_each_child(|c| {
+            children(t, &mut |c| {
                 if !seen.contains(&c) {
                     stack.push((c, false));
                 }

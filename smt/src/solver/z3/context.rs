@@ -91,6 +91,8 @@ pub(super) struct Context {
     /// Whether reads of arrays become variables for their cells.
     pub(super) eliminate_arrays: bool,
     pub(super) cells: Cells,
+    /// Whether equations of sums keep their sums, see [`super::Z3Config::keep_sums`].
+    pub(super) keep_sums: bool,
     /// Whether floating-point operations become circuits over bits.
     pub(super) circuits: bool,
     /// Variables for the operands and the result over them, by operation and width of the operands.
@@ -131,6 +133,7 @@ impl Context {
             numbers: FxHashMap::default(),
             eliminate_arrays: false,
             cells: Cells::default(),
+            keep_sums: false,
             circuits: false,
             templates: FxHashMap::default(),
             roundings: FxHashMap::default(),

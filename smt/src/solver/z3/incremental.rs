@@ -41,6 +41,11 @@ pub struct Z3Config {
     /// Express reads of arrays by variables, so that solvers without arrays can be used. Equations between arrays make the
     /// answer unknown then.
     pub eliminate_arrays: bool,
+    /// Give equations of sums of bit vectors to Z3 with the sums that were there before their normal form was made, and in
+    /// parts that it does not normalise either. In formulas of many steps the sums of one step are parts of those of the next
+    /// ones, and with normal forms each equation has an adder of its own: bounded model checking of programs with arrays
+    /// at such positions took thirty times as long.
+    pub keep_sums: bool,
     /// Minimise unsatisfiable cores.
     pub core_minimize: bool,
     /// Seed of the random choices in the search.
@@ -119,6 +124,7 @@ impl State {
         let mut context = Context::new()?;
         context.circuits = config.logic == Some(Z3Logic::QfBv);
         context.eliminate_arrays = config.eliminate_arrays;
+        context.keep_sums = config.keep_sums;
         let solver = new_solver(&context, config)?;
         Ok(State {
             solver,

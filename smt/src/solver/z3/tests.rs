@@ -58,6 +58,47 @@ fn scopes_and_assumptions() {
 }
 
 #[test]
+fn sums_stay_as_they_were_written() {
+    for (keep_sums, logic) in [(false, None), (true, None), (true, Some(Z3Logic::QfBv))] {
+        let mut terms = Terms::new();
+        let [x, y, z, u, v] = ["x", "y", "z", "u", "v"].map(|name| bv_var(&mut terms, name, 8));
+        let mut sum = |parts: &[TermId]| {
+            parts.iter().copied().reduce(|a, b| terms.bv_bin(BvBin::Add, a, b)).expect("there are parts")
+        };
+        let (left, right, rest) = (sum(&[x, y, z]), sum(&[x, y, u, v]), sum(&[u, v]));
+        let equation = terms.eq(left, right);
+        assert_eq!(terms.eq(z, rest), equation, "its normal form");
+        assert_eq!(terms.sides_as_written(equation), Some((left, right)));
+        let mut solver = Z3Solver::new(&Z3Config { keep_sums, logic, ..Z3Config::default() });
+        solver.assert(&terms, equation);
+        for (of_u, of_v, of_z, expected) in [(2, 3, 5, true), (2, 3, 4, false), (2, 3, 133, false), (200, 57, 1, true)]
+        {
+            let fixed = [(u, of_u), (v, of_v), (z, of_z)].map(|(x, value)| {
+                let value = terms.bv(8, value);
+                terms.eq(x, value)
+            });
+            assert_eq!(solver.check(&terms, &fixed, &Limits::none()).truth(), Some(expected));
+        }
+    }
+}
+
+#[test]
+fn equations_are_not_written_by_means_of_themselves() {
+    let mut terms = Terms::new();
+    let [x, y, z, u, v] = ["x", "y", "z", "u", "v"].map(|name| bv_var(&mut terms, name, 8));
+    let rest = terms.bv_bin(BvBin::Add, u, v);
+    let equation = terms.eq(z, rest);
+    let choice = terms.ite(equation, x, y);
+    let (left, right) = (terms.bv_bin(BvBin::Add, choice, z), terms.bv_bin(BvBin::Add, choice, rest));
+    assert_eq!(terms.eq(left, right), equation);
+    let (a, b) = terms.sides_as_written(equation).expect("it is one of sums");
+    assert!(![a, b].contains(&left) && ![a, b].contains(&right));
+    let mut solver = Z3Solver::new(&Z3Config { keep_sums: true, ..Z3Config::default() });
+    solver.assert(&terms, equation);
+    assert!(solver.check(&terms, &[], &Limits::none()).is_sat());
+}
+
+#[test]
 fn cores_name_compound_assumptions() {
     for config in configs(Z3Logic::QfBv) {
         let mut terms = Terms::new();

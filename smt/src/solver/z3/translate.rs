@@ -16,13 +16,39 @@ impl Context {
         self.bind(terms);
         let order = {
             let memo = &self.memo;
-            terms.post_order(&[t], |s| memo.contains_key(&s))
+            terms.post_order_by(
+                &[t],
+                |s| memo.contains_key(&s),
+                |s, push| match self.sums(terms, s) {
+                    Some((a, b)) => [a, b].into_iter().for_each(push),
+                    None => terms.get(s).for_each_child(push),
+                },
+            )
         };
         for s in order {
             let ast = self.node(terms, s)?;
             self.memo.insert(s, ast);
         }
         Ok(self.memo[&t])
+    }
+
+    /// The sides of an equation whose sums are kept.
+    fn sums(&self, terms: &Terms, t: TermId) -> Option<(TermId, TermId)> {
+        let sides = if self.keep_sums { terms.sides_as_written(t) } else { None };
+        sides.filter(|&(a, _)| terms.width(a) > 1)
+    }
+
+    /// `a = b` by the lowest bit and the others: Z3 does not rearrange the sums then.
+    fn equal_parts(&self, width: u32, a: Z3_ast, b: Z3_ast) -> Result<Z3_ast, Error> {
+        let c = self.raw();
+        // SAFETY: the operands are kept, here and below.
+        let part = |hi: u32, lo: u32| unsafe {
+            let a = self.keep(Z3_mk_extract(c, hi, lo, a))?;
+            let b = self.keep(Z3_mk_extract(c, hi, lo, b))?;
+            self.keep(Z3_mk_eq(c, a, b))
+        };
+        let parts = [part(width - 1, 1)?, part(0, 0)?];
+        self.keep(unsafe { Z3_mk_and(c, 2, parts.as_ptr()) })
     }
 
     pub(super) fn sort(&self, sort: Sort) -> Result<Z3_sort, Error> {
@@ -74,6 +100,9 @@ impl Context {
                 return Err(Error::Untranslatable("an equation between arrays".to_owned()));
             }
             _ => {}
+        }
+        if let Some((a, b)) = self.sums(terms, t) {
+            return self.equal_parts(terms.width(a), self.memo[&a], self.memo[&b]);
         }
         let c = self.raw();
         let many = |xs: &[TermId]| -> Vec<Z3_ast> { xs.iter().map(|x| self.memo[x]).collect() };
