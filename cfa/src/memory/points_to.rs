@@ -84,6 +84,8 @@ pub(super) struct PointsTo<'p> {
     /// Values that flow into the field of a class at a distance.
     deferred: Vec<(usize, i64, Value)>,
     changed: bool,
+    /// Whether addresses that have no value by now never get one, so that nothing is known of them.
+    settled: bool,
     /// Whether addresses may point anywhere: some number from outside is used as one.
     pub(super) wild: bool,
 }
@@ -100,6 +102,7 @@ impl<'p> PointsTo<'p> {
             made: FxHashMap::default(),
             deferred: Vec::new(),
             changed: true,
+            settled: false,
             wild: false,
         };
         for (at, edge) in edges {
@@ -110,7 +113,7 @@ impl<'p> PointsTo<'p> {
             }
         }
         for _ in 0..MAX_ROUNDS {
-            if !std::mem::take(&mut analysis.changed) {
+            if !std::mem::take(&mut analysis.changed) && std::mem::replace(&mut analysis.settled, true) {
                 return analysis;
             }
             for (at, edge) in edges {
@@ -146,7 +149,8 @@ impl<'p> PointsTo<'p> {
             }
             return None;
         };
-        let start = self.divide(class, value.at.unwrap_or(Congruence::ANY), bytes);
+        let at = value.at.or(self.settled.then_some(Congruence::ANY))?;
+        let start = self.divide(class, at, bytes);
         self.settle();
         Some((self.find(class), start))
     }

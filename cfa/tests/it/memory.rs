@@ -253,3 +253,33 @@ fn programs_with_memory_compute_what_compiled_ones_do() {
         check(name, text, narrow, wide);
     }
 }
+
+/// The widths of the regions that an object lies in.
+fn widths(program: &Program, object: &str) -> Vec<Option<u32>> {
+    let object = program.objects.iter().find(|other| &*other.name == object).expect("it is declared");
+    program.regions.iter().filter(|region| region.objects.contains(&object.addr)).map(|region| region.width).collect()
+}
+
+#[test]
+fn positions_that_are_known_later_make_cells() {
+    // `get` comes before the values of `at` and `base`.
+    let text = format!(
+        "{PRELUDE}{}",
+        "int g[3]; short h[4]; unsigned char at; short *base;
+int get(void) { return g[at] + base[at]; } void set(int v) { g[at] = v; base[at] = v; }
+int main(void) { at = 1; base = h; set(7); at = 2; base = h + 1; set(8); mix(get()); mix(g[1]); return 0; }"
+    );
+    for machine in [MachineModel::Ilp32, MachineModel::Lp64] {
+        let program = crate::try_load(&text, machine).expect("it can be read");
+        assert_eq!((widths(&program, "g"), widths(&program, "h")), (vec![Some(32)], vec![Some(16)]));
+        assert_eq!(observed(&text, machine), 16 * 31 + 7);
+    }
+}
+
+#[test]
+fn positions_without_a_value_make_bytes() {
+    // Nothing returns from `never`, and nothing is known of what it gives.
+    let text = "int g[3]; int never(void) { for (;;) ; } int main(void) { g[1] = 2; g[0] = g[never()]; return g[1]; }";
+    let program = crate::try_load(text, MachineModel::Ilp32).expect("it can be read");
+    assert_eq!(widths(&program, "g"), [None]);
+}
