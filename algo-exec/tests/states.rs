@@ -7,15 +7,22 @@ use algo_exec::{States, StatesOptions};
 use cfa::{Options, Property, Source};
 use cpa_core::Cx;
 
-/// The verdict, the number of explorations and of states.
+/// The verdict, the number of explorations and of states. With refinement the verdict is the same.
 fn explore(text: &str) -> (String, u64, usize) {
+    let all = explore_with(text, false);
+    assert_eq!(explore_with(text, true).0, all.0);
+    all
+}
+
+fn explore_with(text: &str, refine: bool) -> (String, u64, usize) {
     let head = "void abort(void); void reach_error(void); int __VERIFIER_nondet_int(void);
         char __VERIFIER_nondet_char(void); _Bool __VERIFIER_nondet_bool(void); unsigned __VERIFIER_nondet_uint(void);
         void assume(int c) { if (!c) abort(); } void check(int c) { if (!c) reach_error(); } ";
     let source = Source { name: "t.c".into(), text: format!("{head}{text}") };
     let program = Arc::new(cfa::load(&[source], &Options::default()).unwrap());
     let targets = program.targets(&Property::default_errors());
-    let mut states = States::new(program, &targets, StatesOptions { max_bytes: 1 << 24, ..StatesOptions::default() });
+    let options = StatesOptions { max_bytes: 1 << 24, refine, ..StatesOptions::default() };
+    let mut states = States::new(program, &targets, options);
     let verdict = states.run(&mut Cx::unlimited()).verdict().to_string();
     (verdict, states.statistics().attempts, states.statistics().states)
 }
@@ -142,4 +149,49 @@ fn what_is_not_known_exactly_is_no_proof() {
     assert!(verdict(text).starts_with("UNKNOWN"), "{}", verdict(text));
     let text = "void g(void) { __asm__ volatile (\"nop\"); } int main(void) { g(); check(1 == 0); return 0; }";
     assert!(!verdict(text).starts_with("TRUE"), "{}", verdict(text));
+}
+
+/// A machine with inputs that are looked at again and again without influence on whether the error is reached.
+fn flags(count: usize, bad: &str) -> String {
+    let declared: String = (0..count).map(|i| format!("int f{i} = __VERIFIER_nondet_int();")).collect();
+    let read: String = (0..count).map(|i| format!("case {i}: s = f{i} ? {i} + 1 : {i} + 2; break;")).collect();
+    format!(
+        "int main(void) {{ int s = 0, seen = 0; {declared}
+             while (1) {{ switch (s) {{ {read} default: seen = 1; s = 0; }} if (seen && {bad}) reach_error(); }} }}"
+    )
+}
+
+#[test]
+fn variables_without_influence_are_not_tracked() {
+    let safe = flags(8, "(seen > 1 || s > 9)");
+    let (verdict, attempts, states) = explore_with(&safe, true);
+    assert_eq!(verdict, "TRUE");
+    assert!(attempts > 1 && states < 40, "{attempts} {states}");
+    let (verdict, _, states) = explore_with(&safe, false);
+    assert_eq!(verdict, "TRUE");
+    assert!(states > 400, "{states}");
+    // Going round a second time with the same flags: this needs them all.
+    assert_eq!(explore(&flags(4, "s == 1 && f0 == 0")).0, "TRUE");
+    assert_eq!(explore(&flags(4, "s == 1 && f0 == 7")).0, "FALSE");
+}
+
+#[test]
+fn single_values_are_excluded() {
+    let text = |last: &str| {
+        format!(
+            "int main(void) {{ int x = __VERIFIER_nondet_int(), y = x + 1; assume(x != 3 && x != 5 && x >= 0 && x < 7);
+                 while (__VERIFIER_nondet_bool()) {{ if (y != 3 && x != 0 && x != 4 && x != 1 && {last}) reach_error(); }}
+                 return 0; }}"
+        )
+    };
+    assert_eq!(verdict(&text("x != 6")), "TRUE");
+    assert_eq!(verdict(&text("x != 5")), "FALSE");
+    let text = |last: &str| {
+        format!(
+            "int main(void) {{ int x = __VERIFIER_nondet_int(), y = __VERIFIER_nondet_int(); assume(x != 3 && y != 4);
+                 while (__VERIFIER_nondet_bool()) {{ if (x == y && {last}) reach_error(); }} return 0; }}"
+        )
+    };
+    assert_eq!(verdict(&text("(x == 4 || y == 3)")), "TRUE");
+    assert_eq!(verdict(&text("(x == 5 || y == 3)")), "FALSE");
 }

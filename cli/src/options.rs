@@ -389,6 +389,8 @@ options! {
     /// Exploration of states: how many values of a variable are kept apart at loop heads at first; others are replaced by the
     /// interval around them in which no comparison tells values apart. Where that is too coarse, eight times as many are.
     "states.values" states_values: u32 = 16;
+    /// Exploration of states: of which variables the values are known at loop heads.
+    "states.initialPrecisionType" states_precision: InitialPrecision = InitialPrecision::Full;
     /// Exploration of states: about how many bytes the states may take.
     "states.memory" states_memory: Bytes = Bytes(1_000_000_000);
     /// How machine integers become terms. The integer encoding falls back to bit-vectors for a program that it cannot

@@ -54,6 +54,7 @@ const PRESETS: &[(&str, &str)] = &[
     ("predicate-sbe", include_str!("../presets/predicate-sbe.toml")),
     ("shape", include_str!("../presets/shape.toml")),
     ("states", include_str!("../presets/states.toml")),
+    ("states-cegar", include_str!("../presets/states-cegar.toml")),
     ("subdivision", include_str!("../presets/subdivision.toml")),
     ("summaries", include_str!("../presets/summaries.toml")),
     ("symexec", include_str!("../presets/symexec.toml")),

@@ -49,7 +49,7 @@ impl Eval<'_> {
         Ok(match expr.kind {
             ExprKind::Const(value) => Known::Const(value),
             ExprKind::Var(var) => match self.state.var(var.index()) {
-                Val::Any => any(ty),
+                Val::Any => return Err(Split::Named(var)),
                 Val::Const(value) => Known::Const(value),
                 Val::Sym(symbol, offset) => Known::Sym(symbol, offset),
             },
@@ -232,6 +232,7 @@ impl Eval<'_> {
         let decided = match op {
             CmpOp::Eq | CmpOp::Ne if b < c || d < a => Some(op == CmpOp::Ne),
             CmpOp::Eq | CmpOp::Ne if (a, c) == (b, d) => Some(cmp_value(op, a, c)),
+            CmpOp::Eq | CmpOp::Ne if self.apart(left, right) => Some(op == CmpOp::Ne),
             CmpOp::Lt if b < c => Some(true),
             CmpOp::Lt if d <= a => Some(false),
             CmpOp::Le if b <= c => Some(true),
@@ -242,9 +243,9 @@ impl Eval<'_> {
             return Ok(decided);
         }
         match (left, right) {
-            (Known::Sym(symbol, offset), Known::Const(value)) => Err(against(op, symbol, value - offset, a == value)),
+            (Known::Sym(symbol, offset), Known::Const(value)) => Err(against(op, symbol, value - offset)),
             (Known::Const(value), Known::Sym(symbol, offset)) => Err(match op {
-                CmpOp::Eq | CmpOp::Ne => against(op, symbol, value - offset, c == value),
+                CmpOp::Eq | CmpOp::Ne => against(op, symbol, value - offset),
                 // value < symbol: not symbol <= value.
                 CmpOp::Lt => Split::AtMost(symbol, value - offset),
                 CmpOp::Le => Split::AtMost(symbol, value - offset - 1),
@@ -252,6 +253,16 @@ impl Eval<'_> {
             (Known::Sym(a, first), Known::Sym(b, second)) if a == b => Ok(Some(cmp_value(op, first, second))),
             (Known::Sym(a, first), Known::Sym(b, second)) if first == second => self.ordered(op, a, b),
             _ => Ok(None),
+        }
+    }
+
+    /// Whether one is a number that the other one, a symbol, does not have as its value.
+    fn apart(&self, left: Known, right: Known) -> bool {
+        match (left, right) {
+            (Known::Sym(symbol, offset), Known::Const(value)) | (Known::Const(value), Known::Sym(symbol, offset)) => {
+                self.state.symbols.excludes(symbol, value - offset)
+            }
+            _ => false,
         }
     }
 
@@ -279,13 +290,12 @@ impl Eval<'_> {
     }
 }
 
-/// The question that decides how a symbol compares with a number; `least` if the number is its least value.
-fn against(op: CmpOp, symbol: Symbol, value: i128, least: bool) -> Split {
+/// The question that decides how a symbol compares with a number.
+fn against(op: CmpOp, symbol: Symbol, value: i128) -> Split {
     match op {
         CmpOp::Le => Split::AtMost(symbol, value),
         CmpOp::Lt => Split::AtMost(symbol, value - 1),
-        CmpOp::Eq | CmpOp::Ne if least => Split::AtMost(symbol, value),
-        CmpOp::Eq | CmpOp::Ne => Split::AtMost(symbol, value - 1),
+        CmpOp::Eq | CmpOp::Ne => Split::Is(symbol, value),
     }
 }
 

@@ -13,6 +13,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::grid::Grid;
 use super::state::{State, Val};
+use super::tracked::{Leg, Tracked};
 use super::walk::{Thread, Walk, Went};
 use crate::playback::counterexample;
 use crate::settled;
@@ -22,7 +23,7 @@ const SLICE: u32 = 1 << 12;
 /// States between two progress reports.
 const REPORT_STATES: usize = 1024;
 /// The inputs of a way are looked for in so many threads.
-const MAX_THREADS: u32 = 20_000;
+pub(super) const MAX_THREADS: u32 = 20_000;
 /// About how many bytes a state takes beside its own.
 const OVERHEAD: usize = 96;
 
@@ -35,11 +36,14 @@ pub struct Options {
     pub factor: usize,
     /// About how many bytes the states may take.
     pub max_bytes: usize,
+    /// Whether values are known of no variable at loop heads at first, and of more of them (refinement) when they exclude
+    /// a way to an error that does not exist; otherwise of all.
+    pub refine: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { values: 16, factor: 8, max_bytes: 1 << 30 }
+        Options { values: 16, factor: 8, max_bytes: 1 << 30, refine: false }
     }
 }
 
@@ -48,6 +52,8 @@ impl Default for Options {
 pub struct Statistics {
     /// Explorations that were begun.
     pub attempts: u64,
+    /// Variables whose values the last exploration knew at loop heads.
+    pub tracked: usize,
     /// States of the last exploration.
     pub states: usize,
     /// Those of them that were explored further.
@@ -99,6 +105,8 @@ pub struct States {
     widened: bool,
     /// The targets that this exploration looks for.
     active: BTreeSet<NodeId>,
+    /// The variables whose values are known at loop heads.
+    tracked: Tracked,
     /// Those to which it found a way without inputs; the next one decides.
     open: BTreeSet<NodeId>,
     statistics: Statistics,
@@ -109,6 +117,7 @@ impl States {
     /// An analysis that looks for the targets.
     pub fn new(program: Arc<Program>, targets: &BTreeSet<NodeId>, options: Options) -> Self {
         let grid = Grid::new(&program);
+        let tracked = Tracked::new(&program, !options.refine);
         let walk = Walk::new(program, targets);
         let mut states = States {
             walk,
@@ -123,6 +132,7 @@ impl States {
             values: Vec::new(),
             widened: false,
             active: BTreeSet::new(),
+            tracked,
             open: targets.clone(),
             statistics: Statistics::default(),
             verdict: None,
@@ -133,7 +143,12 @@ impl States {
 
     /// Counts of what happened so far.
     pub fn statistics(&self) -> Statistics {
-        Statistics { states: self.seen.len(), expanded: self.expanded, ..self.statistics }
+        Statistics {
+            tracked: self.tracked.count(),
+            states: self.seen.len(),
+            expanded: self.expanded,
+            ..self.statistics
+        }
     }
 
     /// Runs until there is a verdict. After a timeout or cancellation it can be run again and goes on where it was.
@@ -177,6 +192,11 @@ impl States {
                         self.postpone(at);
                         if let Some(verdict) = self.confirm(cx, target, at, &taken)? {
                             return Ok(verdict);
+                        }
+                        if self.refine(cx, target, at, &taken)? {
+                            self.open.append(&mut self.active);
+                            self.begin(self.limit);
+                            continue;
                         }
                         self.active.remove(&target);
                         self.open.insert(target);
@@ -255,7 +275,7 @@ impl States {
                 if !self.walk.relevant[node.index()] {
                     break;
                 }
-                if self.walk.heads[node.index()] && thread.steps > 0 {
+                if self.walk.pauses(&thread) {
                     self.reached(thread, at);
                     break;
                 }
@@ -274,6 +294,7 @@ impl States {
     /// A thread is at the next loop head.
     fn reached(&mut self, thread: Thread, parent: usize) {
         let mut state = thread.state;
+        self.tracked.forget_others(&mut state);
         state.compact();
         if self.widen(&mut state) {
             self.widened = true;
@@ -347,6 +368,25 @@ impl States {
         Ok(found.filter(|found| replay(program, found, target).is_ok()).map(Verdict::False))
     }
 
+    /// The way through a state to a target, in parts that end at loop heads.
+    fn legs<'a>(&'a self, target: NodeId, last: usize, taken: &'a [(u32, bool)]) -> Vec<Leg<'a>> {
+        let mut legs = vec![(target, taken)];
+        let mut at = last;
+        while let Some((bytes, origin)) = self.seen.get_index(at).filter(|_| at != 0) {
+            legs.push((State::unpack(bytes).node, &origin.taken));
+            at = origin.parent as usize;
+        }
+        legs.reverse();
+        legs
+    }
+
+    /// Tracks more variables, so that the way is excluded; says whether there are any that exclude it.
+    fn refine(&mut self, cx: &Cx, target: NodeId, last: usize, taken: &[(u32, bool)]) -> Result<bool, Stop> {
+        let chosen = self.tracked.missing(cx, &self.walk, &self.legs(target, last, taken))?;
+        self.tracked.add(&chosen);
+        Ok(!chosen.is_empty())
+    }
+
     /// Inputs that lead along a way, from the start, if there are any that the constraints on symbols describe.
     fn inputs(
         &self,
@@ -355,14 +395,7 @@ impl States {
         last: usize,
         taken: &[(u32, bool)],
     ) -> Result<Option<Vec<(EdgeId, i128)>>, Stop> {
-        let mut legs: Vec<(NodeId, &[(u32, bool)])> = vec![(target, taken)];
-        let mut at = last;
-        while at != 0 {
-            let Some((bytes, origin)) = self.seen.get_index(at) else { return Ok(None) };
-            legs.push((State::unpack(bytes).node, &origin.taken));
-            at = origin.parent as usize;
-        }
-        legs.reverse();
+        let legs = self.legs(target, last, taken);
         let mut stack = vec![Thread::new(self.walk.start(), Some(Vec::new()))];
         // The leg of each thread on the stack.
         let mut leg_of = vec![0];
@@ -376,7 +409,7 @@ impl States {
             loop {
                 let node = thread.state.node;
                 let (end, script) = legs[leg];
-                let arrived = self.walk.targets[node.index()] || self.walk.heads[node.index()] && thread.steps > 0;
+                let arrived = self.walk.pauses(&thread);
                 if arrived && node != end {
                     break;
                 }

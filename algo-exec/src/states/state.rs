@@ -2,7 +2,7 @@
 //! States: where the program is, and a value for each variable, which may depend on symbols; packed into bytes, equal
 //! states have equal bytes.
 
-use cfa::{EdgeId, NodeId};
+use cfa::{EdgeId, NodeId, VarId};
 
 use super::symbols::{Contradiction, Order, Symbol, Symbols};
 
@@ -22,10 +22,14 @@ pub(crate) enum Val {
 pub(crate) enum Split {
     /// Whether a symbol is at most this.
     AtMost(Symbol, i128),
+    /// Whether a symbol is this.
+    Is(Symbol, i128),
     /// Whether the first symbol is at most the second one.
     Order(Symbol, Symbol),
     /// Whether two symbols are equal.
     Equal(Symbol, Symbol),
+    /// Which value a variable has of which nothing is known; the answer is a new symbol.
+    Named(VarId),
 }
 
 /// A state.
@@ -61,10 +65,13 @@ impl State {
         match (split, truth) {
             (Split::AtMost(symbol, bound), true) => self.symbols.restrict(symbol, i128::MIN, bound),
             (Split::AtMost(symbol, bound), false) => self.symbols.restrict(symbol, bound + 1, i128::MAX),
+            (Split::Is(symbol, value), true) => self.symbols.restrict(symbol, value, value),
+            (Split::Is(symbol, value), false) => self.symbols.exclude(symbol, value),
             (Split::Order(a, b), true) => self.symbols.less(a, b, false),
             (Split::Order(a, b), false) => self.symbols.less(b, a, true),
             (Split::Equal(a, b), true) => self.symbols.equal(a, b),
             (Split::Equal(a, b), false) => self.symbols.different(a, b),
+            (Split::Named(_), _) => Ok(()),
         }
     }
 
@@ -127,6 +134,11 @@ impl State {
             write(&mut bytes, i128::from(b));
             bytes.push(order as u8);
         }
+        write(&mut bytes, self.symbols.holes().len() as i128);
+        for &(symbol, value) in self.symbols.holes() {
+            write(&mut bytes, i128::from(symbol));
+            write(&mut bytes, value);
+        }
         for value in &self.vars {
             match *value {
                 Val::Any => bytes.push(0),
@@ -153,6 +165,7 @@ impl State {
         let orders = (0..reader.number())
             .map(|_| (reader.number() as Symbol, reader.number() as Symbol, reader.order()))
             .collect();
+        let holes = (0..reader.number()).map(|_| (reader.number() as Symbol, reader.read())).collect();
         let mut vars = Vec::new();
         while reader.at < bytes.len() {
             vars.push(match reader.byte() {
@@ -161,7 +174,7 @@ impl State {
                 _ => Val::Sym(reader.number() as Symbol, reader.read()),
             });
         }
-        State { node, calls, vars, symbols: Symbols::restore(bounds, orders) }
+        State { node, calls, vars, symbols: Symbols::restore(bounds, orders, holes) }
     }
 }
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is known about the symbols of a state: mathematical integers within bounds, and which of two is the smaller one.
+//! What is known about the symbols of a state: mathematical integers within bounds, single values that they do not have, and which
+//! of two is the smaller one.
 //!
 //! Constraints are closed under transitivity and passed on to the bounds, so most contradictions are noticed at once. One
 //! that is not noticed only makes a state stand for more. Left out: distances between symbols.
 
 /// A symbol: stands for the value of an input, or for one that is not known otherwise.
 pub(crate) type Symbol = u32;
+
+/// States keep at most so many excluded values.
+const MAX_HOLES: usize = 256;
 
 /// How the first symbol of a pair compares with the second one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,6 +45,8 @@ pub(crate) struct Symbols {
     same: Vec<Symbol>,
     /// At most one entry for each pair.
     orders: Vec<(Symbol, Symbol, Order)>,
+    /// Values that representatives do not have.
+    holes: Vec<(Symbol, i128)>,
 }
 
 impl Symbols {
@@ -67,6 +73,11 @@ impl Symbols {
     /// The least and the greatest value.
     pub(crate) fn bounds(&self, symbol: Symbol) -> (i128, i128) {
         self.bounds[self.representative(symbol) as usize]
+    }
+
+    /// Whether a symbol, a representative, is known to have another value.
+    pub(crate) fn excludes(&self, symbol: Symbol, value: i128) -> bool {
+        self.holes.contains(&(symbol, value))
     }
 
     /// How two symbols compare, as far as it is known beside their bounds; `a` and `b` are different representatives.
@@ -146,7 +157,13 @@ impl Symbols {
         let (others, orders) = std::mem::take(&mut self.orders).into_iter().partition(|&(x, y, _)| x == b || y == b);
         self.orders = orders;
         let others: Vec<(Symbol, Symbol, Order)> = others;
+        for hole in &mut self.holes {
+            if hole.0 == b {
+                hole.0 = a;
+            }
+        }
         self.restrict(a, low, high)?;
+        self.tighten(a)?;
         for (x, y, order) in others {
             let (x, y) = (self.representative(x), self.representative(y));
             match order {
@@ -184,14 +201,47 @@ impl Symbols {
         let symbol = self.representative(symbol) as usize;
         let old = self.bounds[symbol];
         self.bounds[symbol] = (old.0.max(low), old.1.min(high));
-        if self.bounds[symbol].0 > self.bounds[symbol].1 {
-            return Err(Contradiction);
-        }
+        self.tighten(symbol as Symbol)?;
         if self.bounds[symbol] == old { Ok(()) } else { self.propagate() }
+    }
+
+    /// The value is not this one.
+    pub(crate) fn exclude(&mut self, symbol: Symbol, value: i128) -> Result<(), Contradiction> {
+        let symbol = self.representative(symbol);
+        let old = self.bounds[symbol as usize];
+        self.puncture(symbol, value)?;
+        if self.bounds[symbol as usize] == old { Ok(()) } else { self.propagate() }
+    }
+
+    fn puncture(&mut self, symbol: Symbol, value: i128) -> Result<(), Contradiction> {
+        let (low, high) = self.bounds[symbol as usize];
+        if low <= value && value <= high && !self.excludes(symbol, value) {
+            self.holes.push((symbol, value));
+            self.tighten(symbol)?;
+        }
+        Ok(())
+    }
+
+    /// Moves the bounds of a representative to values that it may have.
+    fn tighten(&mut self, symbol: Symbol) -> Result<(), Contradiction> {
+        let (mut low, mut high) = self.bounds[symbol as usize];
+        while low <= high && self.excludes(symbol, low) {
+            low += 1;
+        }
+        while low < high && self.excludes(symbol, high) {
+            high -= 1;
+        }
+        self.bounds[symbol as usize] = (low, high);
+        if low > high { Err(Contradiction) } else { Ok(()) }
     }
 
     /// Adds a number to a symbol of which no order is known.
     pub(crate) fn shift(&mut self, symbol: Symbol, by: i128) {
+        for hole in &mut self.holes {
+            if hole.0 == symbol {
+                hole.1 += by;
+            }
+        }
         let bounds = &mut self.bounds[symbol as usize];
         *bounds = (bounds.0 + by, bounds.1 + by);
     }
@@ -201,6 +251,7 @@ impl Symbols {
         let symbol = self.representative(symbol) as usize;
         let old = self.bounds[symbol];
         self.bounds[symbol] = (old.0.min(low), old.1.max(high));
+        self.holes.retain(|&(other, _)| other as usize != symbol);
     }
 
     fn set(&mut self, a: Symbol, b: Symbol, order: Order) {
@@ -228,19 +279,21 @@ impl Symbols {
                     Order::Greater | Order::GreaterOrEqual => (y as usize, x as usize, order.turned()),
                 };
                 let (first, second) = (self.bounds[a], self.bounds[b]);
-                let (new_first, new_second) = match order {
-                    Order::Different => (without(first, second), without(second, first)),
-                    _ => {
-                        let gap = i128::from(order == Order::Less);
-                        ((first.0, first.1.min(second.1 - gap)), (second.0.max(first.0 + gap), second.1))
+                if order == Order::Different {
+                    if first.0 == first.1 {
+                        self.puncture(b as Symbol, first.0)?;
                     }
-                };
-                if new_first.0 > new_first.1 || new_second.0 > new_second.1 {
-                    return Err(Contradiction);
+                    if second.0 == second.1 {
+                        self.puncture(a as Symbol, second.0)?;
+                    }
+                } else {
+                    let gap = i128::from(order == Order::Less);
+                    self.bounds[a].1 = first.1.min(second.1 - gap);
+                    self.bounds[b].0 = second.0.max(first.0 + gap);
+                    self.tighten(a as Symbol)?;
+                    self.tighten(b as Symbol)?;
                 }
-                changed |= (new_first, new_second) != (first, second);
-                self.bounds[a] = new_first;
-                self.bounds[b] = new_second;
+                changed |= (self.bounds[a], self.bounds[b]) != (first, second);
             }
             if !changed {
                 break;
@@ -277,7 +330,17 @@ impl Symbols {
             }
         }
         orders.sort_unstable_by_key(|&(a, b, _)| (a, b));
+        let mut holes: Vec<(Symbol, i128)> = Vec::new();
+        for &(symbol, value) in &self.holes {
+            let (low, high) = self.bounds[symbol as usize];
+            if position[symbol as usize] != Symbol::MAX && low < value && value < high {
+                holes.push((position[symbol as usize], value));
+            }
+        }
+        holes.sort_unstable();
+        holes.truncate(MAX_HOLES);
         Symbols {
+            holes,
             bounds: kept.iter().map(|&old| self.bounds[old as usize]).collect(),
             same: (0..kept.len() as Symbol).collect(),
             orders,
@@ -289,10 +352,19 @@ impl Symbols {
         &self.orders
     }
 
-    /// The constraints with these bounds and orders, as [`Self::select`] and [`Self::orders`] give them.
-    pub(crate) fn restore(bounds: Vec<(i128, i128)>, orders: Vec<(Symbol, Symbol, Order)>) -> Self {
+    /// All single values that a symbol, a representative, does not have.
+    pub(crate) fn holes(&self) -> &[(Symbol, i128)] {
+        &self.holes
+    }
+
+    /// The constraints with these bounds, orders and holes, as [`Self::select`] gives them.
+    pub(crate) fn restore(
+        bounds: Vec<(i128, i128)>,
+        orders: Vec<(Symbol, Symbol, Order)>,
+        holes: Vec<(Symbol, i128)>,
+    ) -> Self {
         let same = (0..bounds.len() as Symbol).collect();
-        Symbols { bounds, same, orders }
+        Symbols { bounds, same, orders, holes }
     }
 
     /// Values for all symbols that fulfil the constraints, if the least possible ones or some near them do.
@@ -314,19 +386,6 @@ impl Symbols {
             })?;
         }
         Some((0..self.count() as Symbol).map(|symbol| solved.bounds(symbol).0).collect())
-    }
-}
-
-/// Bounds without the value of something else, if that has one value and it is at an end.
-fn without((low, high): (i128, i128), other: (i128, i128)) -> (i128, i128) {
-    if other.0 != other.1 {
-        (low, high)
-    } else if low == other.0 {
-        (low + 1, high)
-    } else if high == other.0 {
-        (low, high - 1)
-    } else {
-        (low, high)
     }
 }
 

@@ -80,6 +80,12 @@ impl Walk {
         State { node: self.program.entry, calls: Vec::new(), vars, symbols: Default::default() }
     }
 
+    /// Whether a thread is at a target, or at the next loop head.
+    pub(crate) fn pauses(&self, thread: &Thread) -> bool {
+        let node = thread.state.node.index();
+        self.targets[node] || self.heads[node] && thread.steps > 0
+    }
+
     /// The next step of a thread. `script` says which branch to take, where it does.
     pub(crate) fn step(
         &self,
@@ -139,6 +145,10 @@ impl Walk {
 
     /// Puts the parts of a thread where the answer to a question is yes, and where it is no, on the stack.
     fn split(&self, thread: &mut Thread, stack: &mut Vec<Thread>, split: Split) -> Went {
+        if let Split::Named(var) = split {
+            self.anything(thread, var);
+            return Went::On;
+        }
         thread.split = true;
         let mut other = thread.clone();
         if other.state.assume(split, false).is_ok() {

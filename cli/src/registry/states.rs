@@ -10,7 +10,7 @@ use cfa::ids::NodeId;
 use cpa_core::{Cx, Outcome};
 
 use super::Analysis;
-use crate::options::Config;
+use crate::options::{Config, InitialPrecision};
 
 /// Exploration of states with its configuration.
 pub struct StatesAnalysis {
@@ -23,6 +23,7 @@ impl StatesAnalysis {
         let options = StatesOptions {
             values: config.states_values as usize,
             max_bytes: usize::try_from(config.states_memory.0).unwrap_or(usize::MAX),
+            refine: config.states_precision == InitialPrecision::Empty,
             ..StatesOptions::default()
         };
         Self { states: States::new(program, &targets, options) }
@@ -38,6 +39,7 @@ impl Analysis for StatesAnalysis {
         let counts = self.states.statistics();
         vec![
             ("Number of explorations of states".into(), counts.attempts.to_string()),
+            ("Number of variables with known values".into(), counts.tracked.to_string()),
             ("Number of states".into(), counts.states.to_string()),
             ("Number of states explored further".into(), counts.expanded.to_string()),
             ("Number of steps between states".into(), counts.steps.to_string()),
