@@ -329,7 +329,7 @@ impl Execution {
         memory: BTreeMap<u64, u8>,
     ) -> Result<Verdict, Stop> {
         let unconfirmed = |text: String| Verdict::Unknown(Reason::Unconfirmed(text));
-        let found = counterexample(cx, &self.program, target, values, memory, self.options.max_bytes)?;
+        let found = counterexample(cx, &self.program, target, values, memory, self.options.max_bytes, u64::MAX)?;
         let Some(cex) = found else {
             return Ok(unconfirmed("the same inputs lead somewhere else".to_string()));
         };

@@ -117,7 +117,7 @@ impl Exhaustive {
         let Some(values) = self.all_values(cx)? else {
             return Ok(gave_up("the run cannot be repeated".to_string()));
         };
-        let found = counterexample(cx, &self.program, target, &values, BTreeMap::new(), self.max_bytes)?;
+        let found = counterexample(cx, &self.program, target, &values, BTreeMap::new(), self.max_bytes, u64::MAX)?;
         let unconfirmed = |text: String| Ok(Verdict::Unknown(Reason::Unconfirmed(text)));
         let Some(cex) = found else { return unconfirmed("the same inputs lead somewhere else".to_string()) };
         match replay(&self.program, &cex, target) {

@@ -13,7 +13,11 @@ const MAX_STEPS: usize = 100_000;
 /// Jumps backwards and calls between two looks at the budget.
 const SLICE: u64 = 1 << 16;
 
-/// The run with the given inputs, if it leads to the target. Where the record has no input the run takes 0.
+/// Steps of a run of which it is only guessed that it leads to a target, not one that was seen to do so.
+pub(crate) const GUESSED_STEPS: u64 = 1 << 22;
+
+/// The run with the given inputs, if it leads to the target within about `max_steps` steps and `max_bytes` bytes. Where the
+/// record has no input the run takes 0.
 pub fn counterexample(
     cx: &Cx,
     program: &Program,
@@ -21,6 +25,7 @@ pub fn counterexample(
     values: &[(EdgeId, i128)],
     memory: BTreeMap<u64, u8>,
     max_bytes: usize,
+    max_steps: u64,
 ) -> Result<Option<Counterexample>, Stop> {
     let targets = BTreeSet::from([target]);
     let setup = Setup { steps: true, ..Setup::new(&targets, Storage::Inputs) };
@@ -32,6 +37,9 @@ pub fn counterexample(
         cx.check()?;
         if let Some(end) = machine.run(&mut tape, SLICE) {
             break end;
+        }
+        if machine.step_count() > max_steps {
+            return Ok(None);
         }
     };
     if end != End::Target(target) {

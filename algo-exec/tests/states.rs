@@ -142,7 +142,7 @@ fn what_is_not_known_exactly_is_no_proof() {
     let text = "int main(void) { int x = __VERIFIER_nondet_int(); while (__VERIFIER_nondet_bool()) {
         if (x * x == 1522756) reach_error(); } return 0; }";
     assert!(verdict(text).starts_with("UNKNOWN"), "{}", verdict(text));
-    let text = "int a[3]; int main(void) { int i = __VERIFIER_nondet_int(); assume(i >= 0 && i < 3);
+    let text = "int a[99]; int main(void) { int i = __VERIFIER_nondet_int(); assume(i >= 0 && i < 99);
         while (__VERIFIER_nondet_bool()) { a[i] = a[i] + 1; if (a[2] == 2) reach_error(); } return 0; }";
     assert!(verdict(text).starts_with("UNKNOWN"), "{}", verdict(text));
     let text = "int f(int n) { return n ? f(n - 1) : 1; } int main(void) { check(f(3)); return 0; }";
@@ -194,4 +194,55 @@ fn single_values_are_excluded() {
     };
     assert_eq!(verdict(&text("(x == 4 || y == 3)")), "TRUE");
     assert_eq!(verdict(&text("(x == 5 || y == 3)")), "FALSE");
+}
+
+#[test]
+fn memory_at_known_addresses() {
+    let text = |bad: &str| {
+        format!(
+            "void *malloc(unsigned long); struct s {{ int state; struct s *other; unsigned char low; }};
+             int main(void) {{
+                 struct s *p = malloc(sizeof *p); if (!p) return 0;
+                 p->other = malloc(sizeof *p); if (!p->other) return 0;
+                 p->state = 1; p->other->state = __VERIFIER_nondet_int(); p->low = 200;
+                 while (1) {{
+                     struct s *q = p->other;
+                     if (p->state == 1 && q->state > 7) p->state = 2;
+                     else if (p->state == 2 && q->state != 9) p->state = 3;
+                     else if (p->state == 3) {{ if ({bad}) reach_error(); return 0; }}
+                     else return 0;
+                 }}
+             }}"
+        )
+    };
+    assert_eq!(verdict(&text("(q->state < 8 || q->state == 9 || (signed char)p->low > 0)")), "TRUE");
+    assert_eq!(verdict(&text("q->state == 10")), "FALSE");
+    let text = |bad: &str| {
+        format!(
+            "int a[3]; int main(void) {{ int i = __VERIFIER_nondet_int(), n = 0; assume(i >= 0 && i < 3);
+                 while (n < 2) {{ a[i] = a[i] + 1; n = n + 1; if ({bad}) reach_error(); }} return 0; }}"
+        )
+    };
+    assert_eq!(verdict(&text("a[2] == 2 && i < 2")), "TRUE");
+    assert_eq!(verdict(&text("a[2] == 2")), "FALSE");
+    // Bytes of a number, an array that is overwritten at an unknown position, another view of the same bytes.
+    let text = "int main(void) { int x = 258; unsigned char *p = (unsigned char *)&x; while (__VERIFIER_nondet_bool())
+        { if (p[1] == 1) reach_error(); } return 0; }";
+    assert_ne!(verdict(text), "TRUE");
+    let text = "int a[99]; int main(void) { int i = __VERIFIER_nondet_int(); assume(i >= 0 && i < 99);
+        while (1) { a[i] = 1; if (a[50]) reach_error(); } }";
+    assert_ne!(verdict(text), "TRUE");
+    let text = "union u { int i; short s[2]; }; union u a; int main(void) { a.i = 5; a.s[1] = 1;
+        while (1) { if (a.i != 5) reach_error(); } }";
+    assert_ne!(verdict(text), "TRUE");
+    // Each object has cells of its own.
+    let text = |bad: &str| {
+        format!(
+            "void *malloc(unsigned long); int main(void) {{ int *p = 0, *q; int n = 0;
+                 while (n < 3) {{ q = p; p = malloc(4); if (!p) return 0; *p = n; n++;
+                     if (n == 3 && {bad}) reach_error(); }} return 0; }}"
+        )
+    };
+    assert_eq!(verdict(&text("(*p != 2 || *q != 1 || p == q)")), "TRUE");
+    assert_eq!(verdict(&text("*q == 1")), "FALSE");
 }

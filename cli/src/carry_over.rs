@@ -57,7 +57,7 @@ pub(crate) fn run_of(
         }
     }
     let Some(End::Target(target)) = end else { return Ok(None) };
-    let found = algo_exec::counterexample(cx, original, target, &tape.asked, memory, MAX_BYTES)?;
+    let found = algo_exec::counterexample(cx, original, target, &tape.asked, memory, MAX_BYTES, u64::MAX)?;
     Ok(found.filter(|run| replay(original, run, target).is_ok()))
 }
 

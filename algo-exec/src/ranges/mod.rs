@@ -20,7 +20,7 @@ use cfa::{EdgeId, Program};
 use cpa_core::{Cx, Outcome, Reason, Stop, Verdict};
 
 use crate::looks::report_runs;
-use crate::playback::counterexample;
+use crate::playback::{GUESSED_STEPS, counterexample};
 use crate::settled;
 use boxes::InputBox;
 use run::{Asked, Beginning, Found, Runner};
@@ -123,7 +123,8 @@ fn found(
 ) -> Result<Option<Verdict>, Stop> {
     let values: Vec<(EdgeId, i128)> =
         asked.inputs.iter().map(|&(input, var)| (input.0, part.sample(program, input, var))).collect();
-    let Some(cex) = counterexample(cx, program, target, &values, BTreeMap::new(), max_bytes)? else { return Ok(None) };
+    let found = counterexample(cx, program, target, &values, BTreeMap::new(), max_bytes, GUESSED_STEPS)?;
+    let Some(cex) = found else { return Ok(None) };
     Ok(replay(program, &cex, target).is_ok().then_some(Verdict::False(cex)))
 }
 

@@ -37,6 +37,17 @@ impl Eval<'_> {
         if self.sizes[id.index()] > BIG { Ok(any(ty)) } else { self.expr(id) }
     }
 
+    /// The number that an expression is, if that is known; a symbol with few values is split into them.
+    pub(crate) fn number(&self, id: ExprId) -> Result<Option<u64>, Split> {
+        if self.sizes[id.index()] > BIG {
+            return Ok(None);
+        }
+        Ok(match self.exact(id)? {
+            Known::Const(value) => u64::try_from(value).ok(),
+            Known::Sym(..) | Known::Range(..) => None,
+        })
+    }
+
     /// Whether an expression is not zero, if that is known.
     pub(crate) fn truth(&self, id: ExprId) -> Result<Option<bool>, Split> {
         if self.sizes[id.index()] > BIG { Ok(None) } else { self.holds(id) }
@@ -48,11 +59,7 @@ impl Eval<'_> {
         let ty = expr.ty;
         Ok(match expr.kind {
             ExprKind::Const(value) => Known::Const(value),
-            ExprKind::Var(var) => match self.state.var(var.index()) {
-                Val::Any => return Err(Split::Named(var)),
-                Val::Const(value) => Known::Const(value),
-                Val::Sym(symbol, offset) => Known::Sym(symbol, offset),
-            },
+            ExprKind::Var(var) => known(self.state.var(var.index())).ok_or(Split::Named(var))?,
             ExprKind::Unary(op, arg) => match self.exact(arg)? {
                 Known::Const(value) => Known::Const(unary_value(op, ty, value)),
                 arg => {
@@ -127,7 +134,7 @@ impl Eval<'_> {
     }
 
     /// Converts a mathematical integer to a type, modulo 2^bits.
-    fn fit(&self, known: Known, ty: IntTy) -> Result<Known, Split> {
+    pub(crate) fn fit(&self, known: Known, ty: IntTy) -> Result<Known, Split> {
         let (low, high) = self.bounds(known);
         if ty.min() <= low && high <= ty.max() {
             return Ok(if low == high { Known::Const(low) } else { known });
@@ -296,6 +303,15 @@ fn against(op: CmpOp, symbol: Symbol, value: i128) -> Split {
         CmpOp::Le => Split::AtMost(symbol, value),
         CmpOp::Lt => Split::AtMost(symbol, value - 1),
         CmpOp::Eq | CmpOp::Ne => Split::Is(symbol, value),
+    }
+}
+
+/// What is known of a value that has equal symbols replaced; none if nothing is.
+pub(crate) fn known(value: Val) -> Option<Known> {
+    match value {
+        Val::Any => None,
+        Val::Const(value) => Some(Known::Const(value)),
+        Val::Sym(symbol, offset) => Some(Known::Sym(symbol, offset)),
     }
 }
 

@@ -11,11 +11,12 @@ use cpa_core::{Cx, Outcome, Progress, Reason, Stop, Verdict};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
-use super::grid::Grid;
+use super::grid::{Grid, Place};
+use super::memory::Cell;
 use super::state::{State, Val};
 use super::tracked::{Leg, Tracked};
 use super::walk::{Thread, Walk, Went};
-use crate::playback::counterexample;
+use crate::playback::{GUESSED_STEPS, counterexample};
 use crate::settled;
 
 /// Steps between two looks at the budget.
@@ -52,7 +53,7 @@ impl Default for Options {
 pub struct Statistics {
     /// Explorations that were begun.
     pub attempts: u64,
-    /// Variables whose values the last exploration knew at loop heads.
+    /// Variables and regions of memory whose values the last exploration knew at loop heads.
     pub tracked: usize,
     /// States of the last exploration.
     pub states: usize,
@@ -100,7 +101,7 @@ pub struct States {
     turn: NodeId,
     expanded: usize,
     bytes: usize,
-    values: Vec<Values>,
+    values: FxHashMap<Place, Values>,
     /// Whether some value was replaced by an interval around it.
     widened: bool,
     /// The targets that this exploration looks for.
@@ -129,7 +130,7 @@ impl States {
             turn: NodeId::new(0),
             expanded: 0,
             bytes: 0,
-            values: Vec::new(),
+            values: FxHashMap::default(),
             widened: false,
             active: BTreeSet::new(),
             tracked,
@@ -164,7 +165,7 @@ impl States {
         self.waiting.clear();
         self.expanded = 0;
         self.bytes = 0;
-        self.values = vec![Values::default(); self.walk.program.vars.len()];
+        self.values.clear();
         self.widened = false;
         self.active = std::mem::take(&mut self.open);
         self.walk.look_for(&self.active);
@@ -310,32 +311,49 @@ impl States {
     /// Replaces values that are new and of which there were too many before.
     fn widen(&mut self, state: &mut State) -> bool {
         let mut changed = false;
-        for index in 0..self.values.len() {
-            let (symbol, bounds) = match state.vars[index] {
-                Val::Any => continue,
-                Val::Const(value) => (None, (value, value)),
-                Val::Sym(symbol, offset) => {
-                    let (low, high) = state.symbols.bounds(symbol);
-                    (Some((symbol, offset)), (low + offset, high + offset))
-                }
-            };
-            let around = self.around(VarId::new(index), bounds);
-            if around == bounds {
-                continue;
-            }
-            match symbol {
-                Some((symbol, 0)) => state.symbols.widen(symbol, around.0, around.1),
-                Some(_) | None => state.vars[index] = state.fresh(around.0, around.1),
-            }
-            changed = true;
+        for index in 0..self.walk.program.vars.len() {
+            let var = VarId::new(index);
+            let ty = self.walk.program.var(var).ty;
+            let value = self.widened(state, Place::Var(var), ty, state.vars[index]);
+            changed |= value.is_some();
+            state.vars[index] = value.unwrap_or(state.vars[index]);
+        }
+        for index in 0..state.memory.cells.len() {
+            let Cell { region, addr, ty, value } = state.memory.cells[index];
+            let new = self.widened(state, Place::Cell(region, addr), ty, value);
+            changed |= new.is_some();
+            state.memory.cells[index].value = new.unwrap_or(value);
         }
         changed
     }
 
+    /// The value instead of one of a place, if it is another one.
+    fn widened(&mut self, state: &mut State, place: Place, ty: IntTy, value: Val) -> Option<Val> {
+        let (symbol, bounds) = match value {
+            Val::Any => return None,
+            Val::Const(value) => (None, (value, value)),
+            Val::Sym(symbol, offset) => {
+                let (low, high) = state.symbols.bounds(symbol);
+                (Some((symbol, offset)), (low + offset, high + offset))
+            }
+        };
+        let around = self.around(place, bounds, ty);
+        if around == bounds {
+            return None;
+        }
+        Some(match symbol {
+            Some((symbol, 0)) => {
+                state.symbols.widen(symbol, around.0, around.1);
+                value
+            }
+            Some(_) | None => state.fresh(around.0, around.1),
+        })
+    }
+
     /// The bounds themselves as long as there are few, then those of all values in the same intervals of the grid; if these
     /// grow too often, the intervals.
-    fn around(&mut self, var: VarId, bounds: (i128, i128)) -> (i128, i128) {
-        let values = &mut self.values[var.index()];
+    fn around(&mut self, place: Place, bounds: (i128, i128), ty: IntTy) -> (i128, i128) {
+        let values = self.values.entry(place).or_default();
         if values.apart.contains(&bounds) {
             return bounds;
         }
@@ -343,8 +361,7 @@ impl States {
             values.apart.insert(bounds);
             return bounds;
         }
-        let ty: IntTy = self.walk.program.var(var).ty;
-        let whole = self.grid.around(var, bounds, ty.min(), ty.max());
+        let whole = self.grid.around(place, bounds, ty);
         let (low, high, grown) = values.hulls.entry(whole).or_insert((bounds.0, bounds.1, 0));
         if bounds.0 < *low || *high < bounds.1 {
             *grown += 1;
@@ -364,7 +381,8 @@ impl States {
     ) -> Result<Option<Verdict>, Stop> {
         let Some(values) = self.inputs(cx, target, last, taken)? else { return Ok(None) };
         let program = &self.walk.program;
-        let found = counterexample(cx, program, target, &values, BTreeMap::new(), self.options.max_bytes)?;
+        let found =
+            counterexample(cx, program, target, &values, BTreeMap::new(), self.options.max_bytes, GUESSED_STEPS)?;
         Ok(found.filter(|found| replay(program, found, target).is_ok()).map(Verdict::False))
     }
 

@@ -1,41 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The numbers that a program compares its variables with: between two of them no comparison tells values apart.
 
-use cfa::{CmpOp, ExprId, ExprKind, Op, Program, VarId};
+use cfa::{CmpOp, ExprId, ExprKind, IntTy, Op, Program, RegionId, VarId};
 
-/// For each variable the numbers where an interval begins, ascending. Variables that are copies of each other share them.
+/// What has a value.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Place {
+    Var(VarId),
+    /// The cell of a region at an address.
+    Cell(RegionId, u64),
+}
+
+/// For each variable and region of memory the numbers where an interval begins, ascending. Those that are copies of each
+/// other share them.
 pub(crate) struct Grid {
+    vars: usize,
     of: Vec<u32>,
     starts: Vec<Vec<i128>>,
 }
 
 impl Grid {
     pub(crate) fn new(program: &Program) -> Self {
-        let mut classes = Classes((0..program.vars.len() as u32).collect());
+        let vars = program.vars.len();
+        let mut classes = Classes((0..(vars + program.regions.len()) as u32).collect());
+        let of_region = |region: RegionId| (vars + region.index()) as u32;
+        let of_var = |var: VarId| var.index() as u32;
         let copied = |expr: ExprId| program.exprs.converted_var(expr);
         for edge in &program.edges {
             match &edge.op {
                 Op::Assign { var, value } => {
                     for source in sources(program, *value) {
-                        classes.unite(*var, source);
+                        classes.unite(of_var(*var), of_var(source));
                     }
                 }
                 Op::Call { callee, args, result } => {
                     let callee = program.func(*callee);
                     for (&param, &arg) in callee.params.iter().zip(args) {
                         if let Some(source) = copied(arg) {
-                            classes.unite(param, source);
+                            classes.unite(of_var(param), of_var(source));
                         }
                     }
                     if let (Some(result), Some(ret)) = (result, callee.ret) {
-                        classes.unite(*result, ret);
+                        classes.unite(of_var(*result), of_var(ret));
+                    }
+                }
+                Op::Load { var, region, .. } => classes.unite(of_var(*var), of_region(*region)),
+                Op::Store { value, region, .. } => {
+                    for source in sources(program, *value) {
+                        classes.unite(of_region(*region), of_var(source));
                     }
                 }
                 _ => {}
             }
         }
-        let of: Vec<u32> = (0..program.vars.len() as u32).map(|var| classes.find(var)).collect();
-        let mut starts = vec![Vec::new(); program.vars.len()];
+        let of: Vec<u32> = (0..classes.0.len() as u32).map(|number| classes.find(number)).collect();
+        let mut starts = vec![Vec::new(); of.len()];
         let mut add = |var: VarId, begin: &[i128]| starts[of[var.index()] as usize].extend_from_slice(begin);
         for id in program.exprs.ids() {
             let ExprKind::Cmp(op, left, right) = program.exprs.get(id).kind else { continue };
@@ -57,12 +76,17 @@ impl Grid {
             starts.sort_unstable();
             starts.dedup();
         }
-        Self { of, starts }
+        Self { vars, of, starts }
     }
 
-    /// The smallest union of intervals of a variable that contains all numbers from `low` to `high`.
-    pub(crate) fn around(&self, var: VarId, (low, high): (i128, i128), least: i128, most: i128) -> (i128, i128) {
-        let starts = &self.starts[self.of[var.index()] as usize];
+    /// The smallest union of intervals of a place that contains all numbers from `low` to `high`.
+    pub(crate) fn around(&self, place: Place, (low, high): (i128, i128), ty: IntTy) -> (i128, i128) {
+        let (least, most) = (ty.min(), ty.max());
+        let number = match place {
+            Place::Var(var) => var.index(),
+            Place::Cell(region, _) => self.vars + region.index(),
+        };
+        let starts = &self.starts[self.of[number] as usize];
         let before = starts.partition_point(|&start| start <= low);
         let after = starts.partition_point(|&start| start <= high);
         let first = before.checked_sub(1).map_or(least, |at| starts[at].max(least));
@@ -82,7 +106,7 @@ fn sources(program: &Program, expr: ExprId) -> Vec<VarId> {
     }
 }
 
-/// Classes of equivalent variables.
+/// Classes of equivalent variables and regions.
 struct Classes(Vec<u32>);
 
 impl Classes {
@@ -95,8 +119,8 @@ impl Classes {
         var
     }
 
-    fn unite(&mut self, a: VarId, b: VarId) {
-        let (a, b) = (self.find(a.index() as u32), self.find(b.index() as u32));
+    fn unite(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.find(a), self.find(b));
         self.0[b as usize] = a;
     }
 }

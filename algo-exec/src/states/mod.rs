@@ -8,11 +8,13 @@
 //! error that does not exist, more values are kept apart. This is dynamic precision adjustment (Beyer, Henzinger, Théoduloz,
 //! *Program Analysis with Dynamic Precision Adjustment*, ASE 2008) of values and intervals. If the set of tracked variables is
 //! refined, the values of most variables are not even known at loop heads, which leaves few states where many variables have
-//! no influence. Left out: memory, of which nothing is known, relations with distances, and recursion.
+//! no influence. Cells of memory at known addresses have values as variables do. Left out: relations with distances, and
+//! recursion.
 
 mod eval;
 mod explore;
 mod grid;
+mod memory;
 mod state;
 mod symbols;
 mod tracked;

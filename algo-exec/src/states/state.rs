@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! States: where the program is, and a value for each variable, which may depend on symbols; packed into bytes, equal
-//! states have equal bytes.
+//! States: where the program is, and a value for each variable and for cells of memory, which may depend on symbols; packed
+//! into bytes, equal states have equal bytes.
 
-use cfa::{EdgeId, NodeId, VarId};
+use cfa::{EdgeId, IntTy, NodeId, RegionId, VarId};
 
+use super::eval::Known;
+use super::memory::{Cell, Memory, Zeros};
 use super::symbols::{Contradiction, Order, Symbol, Symbols};
 
 /// The value of a variable.
@@ -39,13 +41,19 @@ pub(crate) struct State {
     /// The calls that it is below, the innermost last.
     pub(crate) calls: Vec<EdgeId>,
     pub(crate) vars: Vec<Val>,
+    pub(crate) memory: Memory,
     pub(crate) symbols: Symbols,
 }
 
 impl State {
     /// The value of a variable, with equal symbols replaced.
     pub(crate) fn var(&self, index: usize) -> Val {
-        match self.vars[index] {
+        self.resolve(self.vars[index])
+    }
+
+    /// A value, with equal symbols replaced.
+    pub(crate) fn resolve(&self, value: Val) -> Val {
+        match value {
             Val::Sym(symbol, offset) => {
                 let symbol = self.symbols.representative(symbol);
                 let (low, high) = self.symbols.bounds(symbol);
@@ -58,6 +66,15 @@ impl State {
     /// A new symbol within the bounds.
     pub(crate) fn fresh(&mut self, low: i128, high: i128) -> Val {
         if low == high { Val::Const(low) } else { Val::Sym(self.symbols.add(low, high), 0) }
+    }
+
+    /// A value of which this is known; a new symbol if that are only bounds.
+    pub(crate) fn value(&mut self, known: Known) -> Val {
+        match known {
+            Known::Const(value) => Val::Const(value),
+            Known::Sym(symbol, offset) => Val::Sym(symbol, offset),
+            Known::Range(low, high) => self.fresh(low, high),
+        }
     }
 
     /// Assumes the answer to a question.
@@ -75,36 +92,40 @@ impl State {
         }
     }
 
-    /// Forgets the symbols that no variable depends on, and numbers the others in the order of the variables.
+    /// Forgets the symbols that nothing depends on, and numbers the others in the order of variables and cells.
     pub(crate) fn compact(&mut self) {
         let mut kept: Vec<Symbol> = Vec::new();
         let mut position = vec![Symbol::MAX; self.symbols.count()];
-        for index in 0..self.vars.len() {
-            let value = self.var(index);
-            self.vars[index] = match value {
-                Val::Sym(symbol, offset) => {
-                    let new = &mut position[symbol as usize];
-                    if *new == Symbol::MAX {
-                        *new = kept.len() as Symbol;
-                        kept.push(symbol);
-                    }
-                    Val::Sym(*new, offset)
+        let mut renumbered = |value: Val| match value {
+            Val::Sym(symbol, offset) => {
+                let new = &mut position[symbol as usize];
+                if *new == Symbol::MAX {
+                    *new = kept.len() as Symbol;
+                    kept.push(symbol);
                 }
-                value => value,
-            };
+                Val::Sym(*new, offset)
+            }
+            value => value,
+        };
+        for index in 0..self.vars.len() {
+            self.vars[index] = renumbered(self.var(index));
+        }
+        for index in 0..self.memory.cells.len() {
+            self.memory.cells[index].value = renumbered(self.resolve(self.memory.cells[index].value));
         }
         self.symbols = self.symbols.select(&kept);
         self.rebase();
     }
 
-    /// Moves symbols that are compared with no other one, such that the first variable that depends on one is that symbol.
+    /// Moves symbols that are compared with no other one, such that the first variable or cell that depends on one is that symbol.
     fn rebase(&mut self) {
         let mut shift: Vec<Option<i128>> = vec![None; self.symbols.count()];
         for &(a, b, _) in self.symbols.orders() {
             shift[a as usize] = Some(0);
             shift[b as usize] = Some(0);
         }
-        for value in &mut self.vars {
+        let cells = self.memory.cells.iter_mut().map(|cell| &mut cell.value);
+        for value in self.vars.iter_mut().chain(cells) {
             if let Val::Sym(symbol, offset) = value {
                 *offset -= *shift[*symbol as usize].get_or_insert(*offset);
             }
@@ -139,19 +160,23 @@ impl State {
             write(&mut bytes, i128::from(symbol));
             write(&mut bytes, value);
         }
-        for value in &self.vars {
-            match *value {
-                Val::Any => bytes.push(0),
-                Val::Const(value) => {
-                    bytes.push(1);
-                    write(&mut bytes, value);
-                }
-                Val::Sym(symbol, offset) => {
-                    bytes.push(2);
-                    write(&mut bytes, i128::from(symbol));
-                    write(&mut bytes, offset);
-                }
-            }
+        let memory = &self.memory;
+        write(&mut bytes, memory.heap.map_or(-1, i128::from));
+        write(&mut bytes, memory.zeros.len() as i128);
+        for zeros in &memory.zeros {
+            write(&mut bytes, zeros.region.index() as i128);
+            write(&mut bytes, i128::from(zeros.start));
+            write(&mut bytes, i128::from(zeros.end - zeros.start));
+        }
+        write(&mut bytes, memory.cells.len() as i128);
+        for cell in &memory.cells {
+            write(&mut bytes, cell.region.index() as i128);
+            write(&mut bytes, i128::from(cell.addr));
+            bytes.push(cell.ty.bits as u8 | u8::from(cell.ty.signed));
+            write_value(&mut bytes, cell.value);
+        }
+        for &value in &self.vars {
+            write_value(&mut bytes, value);
         }
         bytes.into_boxed_slice()
     }
@@ -166,15 +191,20 @@ impl State {
             .map(|_| (reader.number() as Symbol, reader.number() as Symbol, reader.order()))
             .collect();
         let holes = (0..reader.number()).map(|_| (reader.number() as Symbol, reader.read())).collect();
+        let heap = u64::try_from(reader.read()).ok();
+        let zeros = (0..reader.number()).map(|_| reader.zeros()).collect();
+        let cells = (0..reader.number()).map(|_| reader.cell()).collect();
         let mut vars = Vec::new();
         while reader.at < bytes.len() {
-            vars.push(match reader.byte() {
-                0 => Val::Any,
-                1 => Val::Const(reader.read()),
-                _ => Val::Sym(reader.number() as Symbol, reader.read()),
-            });
+            vars.push(reader.value());
         }
-        State { node, calls, vars, symbols: Symbols::restore(bounds, orders, holes) }
+        State {
+            node,
+            calls,
+            vars,
+            memory: Memory { heap, zeros, cells },
+            symbols: Symbols::restore(bounds, orders, holes),
+        }
     }
 }
 
@@ -186,6 +216,21 @@ fn write(bytes: &mut Vec<u8>, value: i128) {
         rest >>= 7;
     }
     bytes.push(rest as u8);
+}
+
+fn write_value(bytes: &mut Vec<u8>, value: Val) {
+    match value {
+        Val::Any => bytes.push(0),
+        Val::Const(value) => {
+            bytes.push(1);
+            write(bytes, value);
+        }
+        Val::Sym(symbol, offset) => {
+            bytes.push(2);
+            write(bytes, i128::from(symbol));
+            write(bytes, offset);
+        }
+    }
 }
 
 struct Reader<'a> {
@@ -215,6 +260,25 @@ impl Reader<'_> {
         self.read() as usize
     }
 
+    fn value(&mut self) -> Val {
+        match self.byte() {
+            0 => Val::Any,
+            1 => Val::Const(self.read()),
+            _ => Val::Sym(self.number() as Symbol, self.read()),
+        }
+    }
+
+    fn zeros(&mut self) -> Zeros {
+        let (region, start) = (RegionId::new(self.number()), self.number() as u64);
+        Zeros { region, start, end: start + self.number() as u64 }
+    }
+
+    fn cell(&mut self) -> Cell {
+        let (region, addr, ty) = (RegionId::new(self.number()), self.number() as u64, self.byte());
+        let ty = IntTy { bits: u32::from(ty & !1), signed: ty & 1 == 1 };
+        Cell { region, addr, ty, value: self.value() }
+    }
+
     fn order(&mut self) -> Order {
         const ALL: [Order; 5] =
             [Order::Less, Order::LessOrEqual, Order::Different, Order::GreaterOrEqual, Order::Greater];
@@ -232,14 +296,19 @@ mod tests {
             node: NodeId::new(1000),
             calls: vec![EdgeId::new(3), EdgeId::new(70000)],
             vars: vec![Val::Any, Val::Const(-1), Val::Const(i128::from(u64::MAX))],
+            memory: Memory::new(4096),
             symbols: Symbols::default(),
         };
+        let region = RegionId::new(300);
+        state.memory.zero(region, 1 << 60, (1 << 60) + 12);
         let unused = state.fresh(0, 7);
         let (a, b) = (state.fresh(i128::from(i64::MIN), 5), state.fresh(-128, 127));
         let (Val::Sym(first, _), Val::Sym(second, _)) = (a, b) else { unreachable!() };
         assert_ne!(unused, a);
         state.vars.extend([b, Val::Sym(first, -4), b]);
         state.symbols.less(first, second, true).unwrap();
+        state.memory.store(region, (1 << 60) + 4, IntTy { bits: 64, signed: true }, b);
+        state.memory.store(region, (1 << 60) + 2, IntTy { bits: 8, signed: false }, Val::Const(255));
         state.compact();
         assert_eq!(state.symbols.count(), 2);
         assert_eq!(State::unpack(&state.pack()), state);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The variables whose values are known at loop heads: all of them, or those that refinement chose.
+//! The variables and regions of memory whose values are known at loop heads: all of them, or those that refinement chose.
 //!
 //! Counterexample-guided refinement of the precision, as for the value analysis (Beyer, Löwe, *Explicit-State Software Model
 //! Checking Based on CEGAR and Interpolation*, FASE 2013), with one precision for all loop heads. A way to an error that no
-//! input leads along is excluded by some variables; a smallest set of them, found by bisection (QuickXplain, Junker 2004), is
-//! tracked from then on. Of a variable that is not tracked any value is possible at a loop head.
+//! input leads along is excluded by some of them; a smallest set of these, found by bisection (QuickXplain, Junker 2004), is
+//! tracked from then on. What is not tracked may have any value at a loop head. What addresses
+//! are computed from is tracked from the start.
 
-use cfa::{NodeId, Op, Program};
+use cfa::{ExprId, NodeId, Op, Program, RegionId};
 use cpa_core::{Cx, Stop};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::explore::MAX_THREADS;
 use super::state::{State, Val};
@@ -17,48 +18,52 @@ use super::walk::{Thread, Walk, Went};
 /// A part of a way: the loop head or target where it ends, and the branches on it.
 pub(super) type Leg<'a> = (NodeId, &'a [(u32, bool)]);
 
-/// A set of variables.
+/// A set of variables and regions of memory, which have numbers: variables come first.
 pub(super) struct Tracked {
+    vars: usize,
     holds: Vec<bool>,
     /// The others, those first whose values are better to track.
     others: Vec<usize>,
 }
 
 impl Tracked {
-    /// All variables or none.
+    /// All, or those that addresses are computed from.
     pub(super) fn new(program: &Program, all: bool) -> Self {
-        let mut computed = vec![0u32; program.vars.len()];
+        let vars = program.vars.len();
+        let mut computed = vec![0u32; vars + program.regions.len()];
         for edge in &program.edges {
-            if let Op::Assign { var, value } = edge.op
-                && program.exprs.as_const(value).is_none()
-            {
-                computed[var.index()] += 1;
-            }
+            let (number, value) = match edge.op {
+                Op::Assign { var, value } => (var.index(), value),
+                Op::Store { value, region, .. } => (vars + region.index(), value),
+                _ => continue,
+            };
+            computed[number] += u32::from(program.exprs.as_const(value).is_none());
         }
-        let mut others: Vec<usize> = if all { Vec::new() } else { (0..computed.len()).collect() };
+        let holds = if all { vec![true; computed.len()] } else { addresses(program) };
+        let mut others: Vec<usize> = (0..computed.len()).filter(|&number| !holds[number]).collect();
         // What is only set to constants has few values.
-        others.sort_by_key(|&var| computed[var]);
-        Self { holds: vec![all; computed.len()], others }
+        others.sort_by_key(|&number| computed[number]);
+        Self { vars, holds, others }
     }
 
     pub(super) fn count(&self) -> usize {
         self.holds.iter().filter(|&&holds| holds).count()
     }
 
-    /// Forgets the values of all variables that are not in the set.
+    /// Forgets all values that are not in the set.
     pub(super) fn forget_others(&self, state: &mut State) {
-        keep(state, &self.holds);
+        keep(state, self.vars, &self.holds);
     }
 
-    pub(super) fn add(&mut self, vars: &[usize]) {
-        mark(&mut self.holds, vars, true);
-        self.others.retain(|var| !vars.contains(var));
+    pub(super) fn add(&mut self, numbers: &[usize]) {
+        mark(&mut self.holds, numbers, true);
+        self.others.retain(|number| !numbers.contains(number));
     }
 
-    /// Variables, as few as possible, that exclude a way if their values are known too. None if those in the set do or if all
-    /// together do not.
+    /// Variables and regions, as few as possible, that exclude a way if their values are known too. None if those in the set
+    /// do or if all together do not.
     pub(super) fn missing(&self, cx: &Cx, walk: &Walk, legs: &[Leg]) -> Result<Vec<usize>, Stop> {
-        let mut search = Search { cx, walk, legs, holds: self.holds.clone() };
+        let mut search = Search { cx, walk, legs, vars: self.vars, holds: self.holds.clone() };
         if self.others.is_empty() || search.excluded()? {
             return Ok(Vec::new());
         }
@@ -71,11 +76,12 @@ impl Tracked {
     }
 }
 
-/// The search for variables that exclude a way.
+/// The search for what excludes a way.
 struct Search<'a> {
     cx: &'a Cx,
     walk: &'a Walk,
     legs: &'a [Leg<'a>],
+    vars: usize,
     holds: Vec<bool>,
 }
 
@@ -116,7 +122,7 @@ impl Search<'_> {
                         return Ok(false);
                     }
                     if let Some(mut state) = self.follow(thread, &mut stack, leg)? {
-                        keep(&mut state, &self.holds);
+                        keep(&mut state, self.vars, &self.holds);
                         state.compact();
                         arrived.insert(state.pack());
                     }
@@ -138,16 +144,67 @@ impl Search<'_> {
     }
 }
 
-fn keep(state: &mut State, holds: &[bool]) {
-    for (value, &holds) in state.vars.iter_mut().zip(holds) {
+/// The variables and regions that the addresses of accesses are computed from. If these are not known, all loads may give
+/// anything.
+fn addresses(program: &Program) -> Vec<bool> {
+    let exprs = &program.exprs;
+    let region = |region: RegionId| program.vars.len() + region.index();
+    let mut holds = vec![false; program.vars.len() + program.regions.len()];
+    let mut sources: Vec<Vec<ExprId>> = vec![Vec::new(); holds.len()];
+    let mut loads = Vec::new();
+    let mut todo = Vec::new();
+    for edge in &program.edges {
+        match &edge.op {
+            Op::Assign { var, value } => sources[var.index()].push(*value),
+            Op::Load { var, addr, region: from } => {
+                loads.push((var.index(), region(*from)));
+                todo.push(*addr);
+            }
+            Op::Store { addr, value, region: to } => {
+                sources[region(*to)].push(*value);
+                todo.push(*addr);
+            }
+            Op::Zero { addr, size, .. } => todo.extend([*addr, *size]),
+            Op::Alloc { size, .. } => todo.push(*size),
+            Op::Call { callee, args, result } => {
+                let callee = program.func(*callee);
+                for (param, &arg) in callee.params.iter().zip(args) {
+                    sources[param.index()].push(arg);
+                }
+                if let (Some(result), Some(ret)) = (result, callee.ret) {
+                    loads.push((result.index(), ret.index()));
+                }
+            }
+            Op::Skip | Op::Assume { .. } | Op::Havoc { .. } | Op::Free { .. } | Op::Unsupported { .. } => {}
+        }
+    }
+    let mut copied: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+    for (to, from) in loads {
+        copied.entry(to).or_default().push(from);
+    }
+    while let Some(expr) = todo.pop() {
+        let mut found: Vec<usize> = exprs.vars(expr).into_iter().map(|var| var.index()).collect();
+        while let Some(number) = found.pop() {
+            if !std::mem::replace(&mut holds[number], true) {
+                todo.append(&mut sources[number]);
+                found.extend(copied.get(&number).into_iter().flatten());
+            }
+        }
+    }
+    holds
+}
+
+fn keep(state: &mut State, vars: usize, holds: &[bool]) {
+    for (value, &holds) in state.vars.iter_mut().zip(&holds[..vars]) {
         if !holds {
             *value = Val::Any;
         }
     }
+    state.memory.retain(|region| holds[vars + region.index()]);
 }
 
-fn mark(holds: &mut [bool], vars: &[usize], value: bool) {
-    for &var in vars {
-        holds[var] = value;
+fn mark(holds: &mut [bool], numbers: &[usize], value: bool) {
+    for &number in numbers {
+        holds[number] = value;
     }
 }

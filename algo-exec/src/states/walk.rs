@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use cfa::liveness::Dying;
-use cfa::{EdgeId, ExprId, FuncId, NodeId, Op, Program, VarId};
+use cfa::{EdgeId, ExprId, FuncId, IntTy, NodeId, Op, Program, VarId};
 use cpa_core::Stop;
 
-use super::eval::{Eval, Known};
+use super::eval::{Eval, Known, known};
+use super::memory::{Loaded, Memory, bytes};
 use super::state::{Split, State, Val};
 
 /// A state on its way from one loop head to the next.
@@ -77,7 +78,8 @@ impl Walk {
 
     pub(crate) fn start(&self) -> State {
         let vars = vec![Val::Any; self.program.vars.len()];
-        State { node: self.program.entry, calls: Vec::new(), vars, symbols: Default::default() }
+        let memory = Memory::new(self.program.heap_start());
+        State { node: self.program.entry, calls: Vec::new(), vars, memory, symbols: Default::default() }
     }
 
     /// Whether a thread is at a target, or at the next loop head.
@@ -176,8 +178,8 @@ impl Walk {
 
     fn operation(&self, thread: &mut Thread, stack: &mut Vec<Thread>, edge: EdgeId) -> Result<Went, Stop> {
         match &self.program.edge(edge).op {
-            // What is in memory is not known; a location may have such an edge only alone.
-            Op::Skip | Op::Store { .. } | Op::Free { .. } | Op::Zero { .. } | Op::Assume { .. } => {}
+            // A branch is not an operation.
+            Op::Skip | Op::Free { .. } | Op::Assume { .. } => {}
             Op::Assign { var, value } => match self.eval(&thread.state).value(*value) {
                 Ok(known) => self.set(thread, *var, known),
                 Err(split) => return Ok(self.split(thread, stack, split)),
@@ -189,8 +191,10 @@ impl Walk {
                     thread.state.vars.push(value);
                 }
             }
-            Op::Load { var, .. } | Op::Alloc { var, .. } => {
-                self.anything(thread, *var);
+            Op::Load { .. } | Op::Store { .. } | Op::Zero { .. } | Op::Alloc { .. } => {
+                if let Err(split) = self.access(thread, edge) {
+                    return Ok(self.split(thread, stack, split));
+                }
             }
             Op::Call { callee, args, .. } => {
                 if self.recursive.contains(callee) {
@@ -208,12 +212,77 @@ impl Walk {
         Ok(Went::On)
     }
 
+    /// An operation on memory; nothing has happened if it depends on a question.
+    fn access(&self, thread: &mut Thread, edge: EdgeId) -> Result<(), Split> {
+        let eval = self.eval(&thread.state);
+        match self.program.edge(edge).op {
+            Op::Load { var, addr, region } => {
+                let declared = self.program.var(var);
+                let Some(addr) = self.place(&eval, addr, declared.ty)? else {
+                    self.anything(thread, var);
+                    return Ok(());
+                };
+                match thread.state.memory.load(region, addr, declared.ty) {
+                    Loaded::Value(value, ty) => {
+                        let known = known(thread.state.resolve(value)).unwrap_or(Known::Range(ty.min(), ty.max()));
+                        let known = eval.fit(known, declared.ty)?;
+                        self.set(thread, var, known);
+                    }
+                    Loaded::Unknown if !declared.truth => {
+                        let value = self.anything(thread, var);
+                        thread.state.memory.store(region, addr, declared.ty, value);
+                    }
+                    Loaded::Unknown | Loaded::Mixed => {
+                        self.anything(thread, var);
+                    }
+                }
+            }
+            Op::Store { addr, value, region } => {
+                let ty = self.program.exprs.ty(value);
+                let (addr, value) = (self.place(&eval, addr, ty)?, eval.value(value)?);
+                match addr {
+                    Some(addr) => {
+                        let value = thread.state.value(value);
+                        thread.state.memory.store(region, addr, ty, value);
+                    }
+                    None => thread.state.memory.forget(region),
+                }
+            }
+            Op::Zero { addr, size, region } => {
+                let start = eval.number(addr)?;
+                let end = start.zip(eval.number(size)?).and_then(|(start, size)| start.checked_add(size));
+                match (start, end) {
+                    (Some(start), Some(end)) => thread.state.memory.zero(region, start, end),
+                    _ => thread.state.memory.forget(region),
+                }
+            }
+            Op::Alloc { var, size, .. } => {
+                let size = eval.number(size)?;
+                let Some(here) = thread.state.memory.heap else {
+                    self.anything(thread, var);
+                    return Ok(());
+                };
+                thread.state.memory.heap = size.and_then(|size| self.object_end(here, size));
+                self.set(thread, var, Known::Const(i128::from(here)));
+            }
+            _ => unreachable!("the caller has an operation on memory"),
+        }
+        Ok(())
+    }
+
+    /// The address of a value of a type, if it is known. An access that wraps around in the address space has none.
+    fn place(&self, eval: &Eval, addr: ExprId, ty: IntTy) -> Result<Option<u64>, Split> {
+        Ok(eval.number(addr)?.filter(|addr| addr.checked_add(bytes(ty)).is_some()))
+    }
+
+    /// Where the next object begins behind one of the given size; none outside of memory.
+    fn object_end(&self, here: u64, size: u64) -> Option<u64> {
+        let end = here.checked_add(size.max(1))?.checked_next_multiple_of(16)?;
+        (i128::from(end) <= self.program.machine.size_type().max()).then_some(end)
+    }
+
     fn set(&self, thread: &mut Thread, var: VarId, known: Known) {
-        thread.state.vars[var.index()] = match known {
-            Known::Const(value) => Val::Const(value),
-            Known::Sym(symbol, offset) => Val::Sym(symbol, offset),
-            Known::Range(low, high) => thread.state.fresh(low, high),
-        };
+        thread.state.vars[var.index()] = thread.state.value(known);
     }
 
     fn anything(&self, thread: &mut Thread, var: VarId) -> Val {
