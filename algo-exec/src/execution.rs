@@ -83,6 +83,15 @@ struct Fuzz {
     queue: Vec<Vec<(EdgeId, i128)>>,
     /// How many inputs the queue holds.
     kept: usize,
+    /// A run that reached a target and was not confirmed yet.
+    hit: Option<Hit>,
+}
+
+/// The inputs of a run that reached a target.
+struct Hit {
+    target: NodeId,
+    values: Vec<(EdgeId, i128)>,
+    memory: BTreeMap<u64, u8>,
 }
 
 /// Verification by execution.
@@ -199,6 +208,7 @@ impl Execution {
                         lengths: Lengths::new(self.options.max_length),
                         queue: Vec::new(),
                         kept: 0,
+                        hit: None,
                     })),
                     Err(reason) => Stage::Done(gave_up(reason)),
                 }
@@ -254,6 +264,9 @@ impl Execution {
     }
 
     fn one_run(&mut self, cx: &Cx, fuzz: &mut Fuzz) -> Result<Option<Verdict>, Stop> {
+        if let Some(verdict) = self.confirm(cx, &mut fuzz.hit)? {
+            return Ok(Some(verdict));
+        }
         let program = Arc::clone(&self.program);
         let number = self.statistics.runs;
         self.statistics.runs += 1;
@@ -293,12 +306,15 @@ impl Execution {
                     let mut inputs = Elsewhere::new(&self.program, &values, &bytes);
                     fuzz.machine.run(&mut inputs, length).as_ref() != Some(end)
                 };
-                let memory = bytes.into_iter().collect();
-                let verdict = if moved { gave_up(MOVED.to_string()) } else { self.found(cx, node, &values, memory)? };
-                if matches!(verdict, Verdict::False(_)) {
-                    return Ok(Some(verdict));
+                if moved {
+                    self.statistics.failed += 1;
+                } else {
+                    let memory = bytes.into_iter().collect();
+                    fuzz.hit = Some(Hit { target: node, values: values.clone(), memory });
+                    if let Some(verdict) = self.confirm(cx, &mut fuzz.hit)? {
+                        return Ok(Some(verdict));
+                    }
                 }
-                self.statistics.failed += 1;
             }
             None => self.statistics.cut += 1,
             Some(ref end @ (End::Undefined(..) | End::Unsupported(_) | End::Exhausted(..) | End::NeedsValue(..))) => {
@@ -318,6 +334,15 @@ impl Execution {
             fuzz.queue.push(values);
         }
         Ok(None)
+    }
+
+    /// The counterexample of a run, if there is one and the replay believes it. If there is no time left the run stays.
+    fn confirm(&mut self, cx: &Cx, hit: &mut Option<Hit>) -> Result<Option<Verdict>, Stop> {
+        let Some(Hit { target, values, memory }) = hit else { return Ok(None) };
+        let verdict = self.found(cx, *target, values, memory.clone())?;
+        *hit = None;
+        self.statistics.failed += u64::from(!matches!(verdict, Verdict::False(_)));
+        Ok(Some(verdict).filter(|verdict| matches!(verdict, Verdict::False(_))))
     }
 
     /// A run reached a target: its counterexample, if the replay believes it.

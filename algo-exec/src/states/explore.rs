@@ -14,8 +14,9 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use super::grid::{Grid, Place};
 use super::memory::Cell;
 use super::state::{State, Val};
-use super::tracked::{Leg, Tracked};
-use super::walk::{Thread, Walk, Went};
+use super::tracked::Tracked;
+use super::walk::{Taken, Thread, Walk, Went};
+use super::way::{Leg, inputs};
 use crate::playback::{GUESSED_STEPS, counterexample};
 use crate::settled;
 
@@ -23,8 +24,6 @@ use crate::settled;
 const SLICE: u32 = 1 << 12;
 /// States between two progress reports.
 const REPORT_STATES: usize = 1024;
-/// The inputs of a way are looked for in so many threads.
-pub(super) const MAX_THREADS: u32 = 20_000;
 /// About how many bytes a state takes beside its own.
 const OVERHEAD: usize = 96;
 
@@ -66,7 +65,7 @@ pub struct Statistics {
 /// How a state was reached first.
 struct Origin {
     parent: u32,
-    taken: Box<[(u32, bool)]>,
+    taken: Taken,
 }
 
 /// What a state leads to, apart from other states.
@@ -74,7 +73,7 @@ enum Found {
     /// Nothing.
     Nothing,
     /// Maybe a target, behind these branches.
-    Target(NodeId, Vec<(u32, bool)>),
+    Target(NodeId, Taken),
     /// Maybe an edge that is not supported.
     Unsupported(EdgeId),
 }
@@ -171,7 +170,7 @@ impl States {
         self.walk.look_for(&self.active);
         self.statistics.attempts += 1;
         let start = self.walk.start();
-        self.seen.insert(start.pack(), Origin { parent: 0, taken: Box::default() });
+        self.seen.insert(start.pack(), Origin { parent: 0, taken: Taken::default() });
         self.waiting.entry(start.node).or_default().push_back(0);
     }
 
@@ -302,9 +301,12 @@ impl States {
             state.compact();
         }
         if let indexmap::map::Entry::Vacant(entry) = self.seen.entry(state.pack()) {
-            self.bytes += entry.key().len() + thread.taken.len() * size_of::<(u32, bool)>() + OVERHEAD;
+            let mut taken = thread.taken;
+            taken.branches.shrink_to_fit();
+            taken.answers.shrink_to_fit();
+            self.bytes += entry.key().len() + taken.bytes() + OVERHEAD;
             self.waiting.entry(state.node).or_default().push_back(entry.index() as u32);
-            entry.insert(Origin { parent: parent as u32, taken: thread.taken.into_boxed_slice() });
+            entry.insert(Origin { parent: parent as u32, taken });
         }
     }
 
@@ -372,26 +374,21 @@ impl States {
     }
 
     /// The counterexample along a way, if one is found.
-    fn confirm(
-        &mut self,
-        cx: &Cx,
-        target: NodeId,
-        last: usize,
-        taken: &[(u32, bool)],
-    ) -> Result<Option<Verdict>, Stop> {
-        let Some(values) = self.inputs(cx, target, last, taken)? else { return Ok(None) };
+    fn confirm(&mut self, cx: &Cx, target: NodeId, last: usize, taken: &Taken) -> Result<Option<Verdict>, Stop> {
+        let values = inputs(cx, &self.walk, &self.legs(target, last, taken))?;
+        let Some(values) = values else { return Ok(None) };
         let program = &self.walk.program;
         let found =
             counterexample(cx, program, target, &values, BTreeMap::new(), self.options.max_bytes, GUESSED_STEPS)?;
         Ok(found.filter(|found| replay(program, found, target).is_ok()).map(Verdict::False))
     }
 
-    /// The way through a state to a target, in parts that end at loop heads.
-    fn legs<'a>(&'a self, target: NodeId, last: usize, taken: &'a [(u32, bool)]) -> Vec<Leg<'a>> {
-        let mut legs = vec![(target, taken)];
+    /// The way through a state to a target.
+    fn legs<'a>(&'a self, target: NodeId, last: usize, taken: &'a Taken) -> Vec<Leg<'a>> {
+        let mut legs = vec![Leg { end: target, taken }];
         let mut at = last;
         while let Some((bytes, origin)) = self.seen.get_index(at).filter(|_| at != 0) {
-            legs.push((State::unpack(bytes).node, &origin.taken));
+            legs.push(Leg { end: State::unpack(bytes).node, taken: &origin.taken });
             at = origin.parent as usize;
         }
         legs.reverse();
@@ -399,69 +396,9 @@ impl States {
     }
 
     /// Tracks more variables, so that the way is excluded; says whether there are any that exclude it.
-    fn refine(&mut self, cx: &Cx, target: NodeId, last: usize, taken: &[(u32, bool)]) -> Result<bool, Stop> {
+    fn refine(&mut self, cx: &Cx, target: NodeId, last: usize, taken: &Taken) -> Result<bool, Stop> {
         let chosen = self.tracked.missing(cx, &self.walk, &self.legs(target, last, taken))?;
         self.tracked.add(&chosen);
         Ok(!chosen.is_empty())
-    }
-
-    /// Inputs that lead along a way, from the start, if there are any that the constraints on symbols describe.
-    fn inputs(
-        &self,
-        cx: &Cx,
-        target: NodeId,
-        last: usize,
-        taken: &[(u32, bool)],
-    ) -> Result<Option<Vec<(EdgeId, i128)>>, Stop> {
-        let legs = self.legs(target, last, taken);
-        let mut stack = vec![Thread::new(self.walk.start(), Some(Vec::new()))];
-        // The leg of each thread on the stack.
-        let mut leg_of = vec![0];
-        let mut threads = 0;
-        while let (Some(mut thread), Some(mut leg)) = (stack.pop(), leg_of.pop()) {
-            threads += 1;
-            cx.check()?;
-            if threads > MAX_THREADS {
-                return Ok(None);
-            }
-            loop {
-                let node = thread.state.node;
-                let (end, script) = legs[leg];
-                let arrived = self.walk.pauses(&thread);
-                if arrived && node != end {
-                    break;
-                }
-                if arrived && leg + 1 == legs.len() {
-                    if let Some(values) = self.solve(&thread) {
-                        return Ok(Some(values));
-                    }
-                    break;
-                }
-                if arrived {
-                    leg += 1;
-                    thread.state.compact();
-                    thread = Thread::new(thread.state, thread.asked);
-                    continue;
-                }
-                let went = self.walk.step(&mut thread, &mut stack, Some(script))?;
-                leg_of.resize(stack.len(), leg);
-                if !matches!(went, Went::On) {
-                    break;
-                }
-            }
-        }
-        Ok(None)
-    }
-
-    fn solve(&self, thread: &Thread) -> Option<Vec<(EdgeId, i128)>> {
-        let values = thread.state.symbols.solve()?;
-        let asked = thread.asked.as_ref()?;
-        let inputs = self.walk.program.vars.len()..thread.state.vars.len();
-        let inputs = inputs.map(|index| match thread.state.var(index) {
-            Val::Any => 0,
-            Val::Const(value) => value,
-            Val::Sym(symbol, offset) => values[symbol as usize] + offset,
-        });
-        Some(asked.iter().copied().zip(inputs).collect())
     }
 }

@@ -19,5 +19,6 @@ mod state;
 mod symbols;
 mod tracked;
 mod walk;
+mod way;
 
 pub use explore::{Options, States, Statistics};

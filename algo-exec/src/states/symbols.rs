@@ -8,6 +8,8 @@
 /// A symbol: stands for the value of an input, or for one that is not known otherwise.
 pub(crate) type Symbol = u32;
 
+/// Values that are tried to find some that fulfil all constraints.
+const MAX_TRIES: usize = 20_000;
 /// States keep at most so many excluded values.
 const MAX_HOLES: usize = 256;
 
@@ -367,25 +369,48 @@ impl Symbols {
         Symbols { bounds, same, orders, holes }
     }
 
-    /// Values for all symbols that fulfil the constraints, if the least possible ones or some near them do.
+    /// Values for all symbols that fulfil the constraints, if some are found.
     pub(crate) fn solve(&self) -> Option<Vec<i128>> {
-        let mut solved = self.clone();
-        let mut symbols: Vec<Symbol> =
-            (0..self.count() as Symbol).filter(|&symbol| self.representative(symbol) == symbol).collect();
-        symbols.sort_by_key(|&symbol| (self.bounds(symbol).1 - self.bounds(symbol).0, symbol));
-        for symbol in symbols {
-            let (low, high) = solved.bounds(symbol);
-            // Zero is what people expect to see.
-            let first = if low <= 0 && 0 <= high { 0 } else { low };
-            let candidates = std::iter::once(first).chain(low..=high.min(low.saturating_add(300)));
-            let mut candidates = candidates.chain((high - 3).max(low)..=high);
-            solved = candidates.find_map(|value| {
-                let mut next = solved.clone();
-                next.restrict(symbol, value, value).ok()?;
-                Some(next)
-            })?;
+        let mut ordered: Vec<Symbol> = self.orders.iter().flat_map(|&(a, b, _)| [a, b]).collect();
+        ordered.sort_by_key(|&symbol| (self.bounds(symbol).1 - self.bounds(symbol).0, symbol));
+        ordered.dedup();
+        let mut solved = self.search(&ordered)?;
+        for symbol in 0..self.count() as Symbol {
+            let first = solved.candidates(symbol).find(|&value| !solved.excludes(symbol, value))?;
+            solved.restrict(symbol, first, first).ok()?;
         }
         Some((0..self.count() as Symbol).map(|symbol| solved.bounds(symbol).0).collect())
+    }
+
+    /// Gives values to these symbols, with backtracking.
+    fn search(&self, symbols: &[Symbol]) -> Option<Symbols> {
+        let candidates = |known: &Symbols, depth: usize| symbols.get(depth).map(|&symbol| known.candidates(symbol));
+        let Some(first) = candidates(self, 0) else { return Some(self.clone()) };
+        let mut stack = vec![(self.clone(), first)];
+        for _ in 0..MAX_TRIES {
+            let depth = stack.len();
+            let (known, values) = stack.last_mut()?;
+            let Some(value) = values.next() else {
+                stack.pop();
+                continue;
+            };
+            let mut next = known.clone();
+            if next.restrict(symbols[depth - 1], value, value).is_err() {
+                continue;
+            }
+            let Some(values) = candidates(&next, depth) else { return Some(next) };
+            stack.push((next, values));
+        }
+        None
+    }
+
+    /// Values that a symbol may have, the more likely ones first.
+    fn candidates(&self, symbol: Symbol) -> impl Iterator<Item = i128> + use<> {
+        let (low, high) = self.bounds(symbol);
+        // Zero is what people expect to see.
+        let zero = (low <= 0 && 0 <= high).then_some(0);
+        let first = low..=high.min(low.saturating_add(300));
+        zero.into_iter().chain(first).chain((high - 3).max(low)..=high)
     }
 }
 
@@ -443,5 +468,31 @@ mod tests {
         assert!(values[3] < values[0]);
         values.sort_unstable();
         assert_eq!(values, [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn a_solution_is_searched_for() {
+        // Three different ones below another one, which its bounds do not show.
+        let mut symbols = Symbols::default();
+        let top = symbols.add(-5, 100);
+        let below: Vec<Symbol> = (0..3).map(|_| symbols.add(0, 126)).collect();
+        for &symbol in &below {
+            symbols.less(symbol, top, true).unwrap();
+        }
+        for (a, b) in [(0, 1), (0, 2), (1, 2)] {
+            symbols.different(below[a], below[b]).unwrap();
+        }
+        symbols.exclude(top, 3).unwrap();
+        let values = symbols.solve().unwrap();
+        assert_eq!(values[0], 4);
+        // Four different ones of three.
+        let mut symbols = Symbols::default();
+        let all: Vec<Symbol> = (0..4).map(|_| symbols.add(0, 2)).collect();
+        for (i, &a) in all.iter().enumerate() {
+            for &b in &all[i + 1..] {
+                symbols.different(a, b).unwrap();
+            }
+        }
+        assert_eq!(symbols.solve(), None);
     }
 }

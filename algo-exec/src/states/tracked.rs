@@ -7,16 +7,13 @@
 //! tracked from then on. What is not tracked may have any value at a loop head. What addresses
 //! are computed from is tracked from the start.
 
-use cfa::{ExprId, NodeId, Op, Program, RegionId};
+use cfa::{ExprId, Op, Program, RegionId};
 use cpa_core::{Cx, Stop};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::explore::MAX_THREADS;
 use super::state::{State, Val};
-use super::walk::{Thread, Walk, Went};
-
-/// A part of a way: the loop head or target where it ends, and the branches on it.
-pub(super) type Leg<'a> = (NodeId, &'a [(u32, bool)]);
+use super::walk::{Script, Thread, Walk, Went};
+use super::way::{Leg, MAX_THREADS};
 
 /// A set of variables and regions of memory, which have numbers: variables come first.
 pub(super) struct Tracked {
@@ -134,13 +131,16 @@ impl Search<'_> {
     }
 
     /// The state at the end of the leg, if the thread gets there; parts that it was split into are on the stack.
-    fn follow(&self, mut thread: Thread, stack: &mut Vec<Thread>, &(end, script): &Leg) -> Result<Option<State>, Stop> {
+    fn follow(&self, mut thread: Thread, stack: &mut Vec<Thread>, leg: &Leg) -> Result<Option<State>, Stop> {
         while !self.walk.pauses(&thread) {
-            if !matches!(self.walk.step(&mut thread, stack, Some(script))?, Went::On) {
+            if !matches!(
+                self.walk.step(&mut thread, stack, Some(Script { taken: leg.taken, answers: false }))?,
+                Went::On
+            ) {
                 return Ok(None);
             }
         }
-        Ok((thread.state.node == end).then_some(thread.state))
+        Ok((thread.state.node == leg.end).then_some(thread.state))
     }
 }
 

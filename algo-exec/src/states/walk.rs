@@ -12,14 +12,38 @@ use super::eval::{Eval, Known, known};
 use super::memory::{Loaded, Memory, bytes};
 use super::state::{Split, State, Val};
 
+/// The decisions on a way from one loop head to the next that its states did not make.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Taken {
+    /// At which step a branch was taken, and which one.
+    pub(crate) branches: Vec<(u32, bool)>,
+    /// The answers to questions about symbols, one after the other.
+    pub(crate) answers: Vec<bool>,
+}
+
+impl Taken {
+    /// The number of bytes that it takes beside its own.
+    pub(crate) fn bytes(&self) -> usize {
+        self.branches.len() * size_of::<(u32, bool)>() + self.answers.len()
+    }
+}
+
+/// Decisions that a thread has to make.
+#[derive(Clone, Copy)]
+pub(crate) struct Script<'a> {
+    pub(crate) taken: &'a Taken,
+    /// Whether not only branches have to be the same but also the answers to questions.
+    pub(crate) answers: bool,
+}
+
 /// A state on its way from one loop head to the next.
 #[derive(Clone, Debug)]
 pub(crate) struct Thread {
     pub(crate) state: State,
     /// The number of steps on this way.
     pub(crate) steps: u32,
-    /// The branches that the state did not decide: at which step, and which one was taken.
-    pub(crate) taken: Vec<(u32, bool)>,
+    /// What the states on this way did not decide.
+    pub(crate) taken: Taken,
     /// Whether the state was split for its next step.
     split: bool,
     /// If inputs are noted: the edges that asked for them. The inputs stand behind the variables.
@@ -28,7 +52,7 @@ pub(crate) struct Thread {
 
 impl Thread {
     pub(crate) fn new(state: State, asked: Option<Vec<EdgeId>>) -> Self {
-        Thread { state, steps: 0, taken: Vec::new(), split: false, asked }
+        Thread { state, steps: 0, taken: Taken::default(), split: false, asked }
     }
 }
 
@@ -88,12 +112,12 @@ impl Walk {
         self.targets[node] || self.heads[node] && thread.steps > 0
     }
 
-    /// The next step of a thread. `script` says which branch to take, where it does.
+    /// The next step of a thread, as the script says where it does.
     pub(crate) fn step(
         &self,
         thread: &mut Thread,
         stack: &mut Vec<Thread>,
-        script: Option<&[(u32, bool)]>,
+        script: Option<Script>,
     ) -> Result<Went, Stop> {
         let node = thread.state.node;
         let leaving = &self.program.node(node).leaving;
@@ -102,15 +126,16 @@ impl Walk {
             if leaving.len() > 1 {
                 return Err(Stop::GaveUp("a branch without condition is not supported".to_string()));
             }
-            return self.operation(thread, stack, edge);
+            return self.operation(thread, stack, edge, script);
         };
         let decided = match self.eval(&thread.state).truth(cond) {
             Ok(decided) => decided,
-            Err(split) => return Ok(self.split(thread, stack, split)),
+            Err(split) => return Ok(self.split(thread, stack, split, script)),
         };
         let wanted = script.and_then(|script| {
-            let at = script.binary_search_by_key(&thread.steps, |&(step, _)| step).ok()?;
-            Some(script[at].1)
+            let branches = &script.taken.branches;
+            let at = branches.binary_search_by_key(&thread.steps, |&(step, _)| step).ok()?;
+            Some(branches[at].1)
         });
         let undecided = decided.is_none() || thread.split;
         // The thread takes the branch with `truth` and leaves the other one on the stack.
@@ -136,7 +161,7 @@ impl Walk {
 
     fn branch(&self, thread: &mut Thread, edge: EdgeId, truth: bool, undecided: bool) {
         if undecided {
-            thread.taken.push((thread.steps, truth));
+            thread.taken.branches.push((thread.steps, truth));
         }
         self.arrive(thread, edge);
     }
@@ -145,19 +170,24 @@ impl Walk {
         Eval { exprs: &self.program.exprs, sizes: &self.sizes, state }
     }
 
-    /// Puts the parts of a thread where the answer to a question is yes, and where it is no, on the stack.
-    fn split(&self, thread: &mut Thread, stack: &mut Vec<Thread>, split: Split) -> Went {
+    /// Goes on with the part of a thread where the answer to a question is yes, and puts the one where it is no on the stack.
+    fn split(&self, thread: &mut Thread, stack: &mut Vec<Thread>, split: Split, script: Option<Script>) -> Went {
         if let Split::Named(var) = split {
             self.anything(thread, var);
             return Went::On;
         }
         thread.split = true;
-        let mut other = thread.clone();
-        if other.state.assume(split, false).is_ok() {
-            stack.push(other);
+        let answers = script.filter(|script| script.answers).map(|script| &script.taken.answers);
+        let wanted = answers.and_then(|answers| answers.get(thread.taken.answers.len()).copied());
+        if wanted != Some(true) {
+            let mut other = thread.clone();
+            if other.state.assume(split, false).is_ok() {
+                other.taken.answers.push(false);
+                stack.push(other);
+            }
         }
-        // The thread itself goes on below, if it can.
-        if thread.state.assume(split, true).is_ok() {
+        if wanted != Some(false) && thread.state.assume(split, true).is_ok() {
+            thread.taken.answers.push(true);
             return Went::On;
         }
         Went::Away
@@ -176,13 +206,19 @@ impl Walk {
         thread.split = false;
     }
 
-    fn operation(&self, thread: &mut Thread, stack: &mut Vec<Thread>, edge: EdgeId) -> Result<Went, Stop> {
+    fn operation(
+        &self,
+        thread: &mut Thread,
+        stack: &mut Vec<Thread>,
+        edge: EdgeId,
+        script: Option<Script>,
+    ) -> Result<Went, Stop> {
         match &self.program.edge(edge).op {
             // A branch is not an operation.
             Op::Skip | Op::Free { .. } | Op::Assume { .. } => {}
             Op::Assign { var, value } => match self.eval(&thread.state).value(*value) {
                 Ok(known) => self.set(thread, *var, known),
-                Err(split) => return Ok(self.split(thread, stack, split)),
+                Err(split) => return Ok(self.split(thread, stack, split, script)),
             },
             Op::Havoc { var, .. } => {
                 let value = self.anything(thread, *var);
@@ -193,7 +229,7 @@ impl Walk {
             }
             Op::Load { .. } | Op::Store { .. } | Op::Zero { .. } | Op::Alloc { .. } => {
                 if let Err(split) = self.access(thread, edge) {
-                    return Ok(self.split(thread, stack, split));
+                    return Ok(self.split(thread, stack, split, script));
                 }
             }
             Op::Call { callee, args, .. } => {
@@ -202,7 +238,7 @@ impl Walk {
                 }
                 match self.arguments(&thread.state, args) {
                     Ok(values) => self.enter(thread, edge, *callee, &values),
-                    Err(split) => return Ok(self.split(thread, stack, split)),
+                    Err(split) => return Ok(self.split(thread, stack, split, script)),
                 }
                 return Ok(Went::On);
             }
