@@ -20,7 +20,7 @@ use cpa_core::{Arg, ArgId, Assurance, Counting, Cx, Outcome, Progress, Reason, S
 use cpa_predicate::Manager;
 use smt::Value;
 
-use crate::query::{Answer, ask_about_runs};
+use crate::query::{Answer, ask_by};
 use crate::trace::trace;
 use crate::unrolling::{Start, Unrolling};
 
@@ -227,7 +227,7 @@ impl Bmc {
             let unrolling = &self.unrolling;
             let read =
                 |manager: &mut Manager, model: &smt::solver::Model<'_>| trace(manager, unrolling, &violations, model);
-            match ask_about_runs(cx, manager, &[any], None, read)? {
+            match ask_by(Manager::unrolling_solver, cx, manager, &[any], None, read)? {
                 Answer::Unsat => break,
                 Answer::Unknown(why) => {
                     self.note(Reason::Stopped(Stop::GaveUp(format!("the solver gave no answer: {why}"))));
@@ -265,7 +265,7 @@ impl Bmc {
         let read = |manager: &mut Manager, model: &smt::solver::Model<'_>| {
             conditions.iter().position(|&c| model.eval(&manager.terms, c) == Some(Value::Bool(true)))
         };
-        let reached = match ask_about_runs(cx, manager, &[any], None, read)? {
+        let reached = match ask_by(Manager::unrolling_solver, cx, manager, &[any], None, read)? {
             Answer::Unsat => return Ok(()),
             Answer::Sat(reached) => reached.unwrap_or(0),
             Answer::Unknown(_) => 0,
@@ -317,7 +317,7 @@ impl Bmc {
                 }
                 found
             };
-            match ask_about_runs(cx, manager, &[any], timeout, read)? {
+            match ask_by(Manager::unrolling_solver, cx, manager, &[any], timeout, read)? {
                 Answer::Unsat => {
                     self.unrolling.retain_frontier(|id| reachable.contains(&id));
                     return Ok(self.unrolling.frontier().is_empty());

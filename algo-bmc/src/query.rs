@@ -34,24 +34,14 @@ pub fn ask<T>(
     timeout: Option<Duration>,
     read: impl FnOnce(&mut Manager, &Model<'_>) -> T,
 ) -> Result<Answer<T>, Stop> {
-    ask_by(cx, manager, Manager::path_solver, formulas, timeout, read)
+    ask_by(Manager::path_solver, cx, manager, formulas, timeout, read)
 }
 
-/// As [`ask`], about runs from the start of the program; proofs of invariants rather need the normal forms of sums.
-pub(crate) fn ask_about_runs<T>(
-    cx: &Cx,
-    manager: &mut Manager,
-    formulas: &[TermId],
-    timeout: Option<Duration>,
-    read: impl FnOnce(&mut Manager, &Model<'_>) -> T,
-) -> Result<Answer<T>, Stop> {
-    ask_by(cx, manager, Manager::unrolling_solver, formulas, timeout, read)
-}
-
-fn ask_by<T>(
-    cx: &Cx,
-    manager: &mut Manager,
+/// As [`ask`], with solvers of another kind.
+pub(crate) fn ask_by<T>(
     new_solver: fn(&Manager) -> Box<dyn Solver>,
+    cx: &Cx,
+    manager: &mut Manager,
     formulas: &[TermId],
     timeout: Option<Duration>,
     read: impl FnOnce(&mut Manager, &Model<'_>) -> T,

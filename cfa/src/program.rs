@@ -150,6 +150,13 @@ impl Program {
             .next_multiple_of(4096)
     }
 
+    /// Where the next new object begins behind one of `size` bytes at `start`: a multiple of 16 behind at least one byte. None
+    /// outside of memory.
+    pub fn object_end(&self, start: u64, size: u64) -> Option<u64> {
+        let end = start.checked_add(size.max(1))?.checked_next_multiple_of(16)?;
+        (i128::from(end) <= self.machine.size_type().max()).then_some(end)
+    }
+
     /// A function.
     pub fn func(&self, id: FuncId) -> &Function {
         &self.funcs[id.index()]

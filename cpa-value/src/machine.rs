@@ -281,9 +281,7 @@ impl Machine {
 
     /// Where the next object begins behind one of the given size; none if that is not known or outside of memory.
     fn object_end(&self, state: &ValueState, here: u64, size: ExprId) -> Option<u64> {
-        let size = u64::try_from(self.eval(state, size)?).ok()?;
-        let end = here.checked_add(size.max(1))?.checked_next_multiple_of(16)?;
-        (end <= self.program.machine.size_type().max() as u64).then_some(end)
+        self.program.object_end(here, u64::try_from(self.eval(state, size)?).ok()?)
     }
 
     fn operation(

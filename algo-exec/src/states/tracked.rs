@@ -17,7 +17,6 @@ use super::way::{Leg, MAX_THREADS};
 
 /// A set of variables and regions of memory, which have numbers: variables come first.
 pub(super) struct Tracked {
-    vars: usize,
     holds: Vec<bool>,
     /// The others, those first whose values are better to track.
     others: Vec<usize>,
@@ -40,7 +39,7 @@ impl Tracked {
         let mut others: Vec<usize> = (0..computed.len()).filter(|&number| !holds[number]).collect();
         // What is only set to constants has few values.
         others.sort_by_key(|&number| computed[number]);
-        Self { vars, holds, others }
+        Self { holds, others }
     }
 
     pub(super) fn count(&self) -> usize {
@@ -49,7 +48,7 @@ impl Tracked {
 
     /// Forgets all values that are not in the set.
     pub(super) fn forget_others(&self, state: &mut State) {
-        keep(state, self.vars, &self.holds);
+        keep(state, &self.holds);
     }
 
     pub(super) fn add(&mut self, numbers: &[usize]) {
@@ -60,7 +59,7 @@ impl Tracked {
     /// Variables and regions, as few as possible, that exclude a way if their values are known too. None if those in the set
     /// do or if all together do not.
     pub(super) fn missing(&self, cx: &Cx, walk: &Walk, legs: &[Leg]) -> Result<Vec<usize>, Stop> {
-        let mut search = Search { cx, walk, legs, vars: self.vars, holds: self.holds.clone() };
+        let mut search = Search { cx, walk, legs, holds: self.holds.clone() };
         if self.others.is_empty() || search.excluded()? {
             return Ok(Vec::new());
         }
@@ -78,7 +77,6 @@ struct Search<'a> {
     cx: &'a Cx,
     walk: &'a Walk,
     legs: &'a [Leg<'a>],
-    vars: usize,
     holds: Vec<bool>,
 }
 
@@ -119,7 +117,7 @@ impl Search<'_> {
                         return Ok(false);
                     }
                     if let Some(mut state) = self.follow(thread, &mut stack, leg)? {
-                        keep(&mut state, self.vars, &self.holds);
+                        keep(&mut state, &self.holds);
                         state.compact();
                         arrived.insert(state.pack());
                     }
@@ -194,13 +192,14 @@ fn addresses(program: &Program) -> Vec<bool> {
     holds
 }
 
-fn keep(state: &mut State, vars: usize, holds: &[bool]) {
-    for (value, &holds) in state.vars.iter_mut().zip(&holds[..vars]) {
+fn keep(state: &mut State, holds: &[bool]) {
+    let (vars, regions) = holds.split_at(state.vars.len());
+    for (value, &holds) in state.vars.iter_mut().zip(vars) {
         if !holds {
             *value = Val::Any;
         }
     }
-    state.memory.retain(|region| holds[vars + region.index()]);
+    state.memory.retain(|region| regions[region.index()]);
 }
 
 fn mark(holds: &mut [bool], numbers: &[usize], value: bool) {

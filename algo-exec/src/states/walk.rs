@@ -298,7 +298,7 @@ impl Walk {
                     self.anything(thread, var);
                     return Ok(());
                 };
-                thread.state.memory.heap = size.and_then(|size| self.object_end(here, size));
+                thread.state.memory.heap = size.and_then(|size| self.program.object_end(here, size));
                 self.set(thread, var, Known::Const(i128::from(here)));
             }
             _ => unreachable!("the caller has an operation on memory"),
@@ -309,12 +309,6 @@ impl Walk {
     /// The address of a value of a type, if it is known. An access that wraps around in the address space has none.
     fn place(&self, eval: &Eval, addr: ExprId, ty: IntTy) -> Result<Option<u64>, Split> {
         Ok(eval.number(addr)?.filter(|addr| addr.checked_add(bytes(ty)).is_some()))
-    }
-
-    /// Where the next object begins behind one of the given size; none outside of memory.
-    fn object_end(&self, here: u64, size: u64) -> Option<u64> {
-        let end = here.checked_add(size.max(1))?.checked_next_multiple_of(16)?;
-        (i128::from(end) <= self.program.machine.size_type().max()).then_some(end)
     }
 
     fn set(&self, thread: &mut Thread, var: VarId, known: Known) {
