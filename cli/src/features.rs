@@ -23,6 +23,8 @@ pub enum Feature {
     Cyclic,
     /// It reads or writes memory other than plain variables.
     Memory,
+    /// It makes objects as it runs, such as with `malloc`.
+    Allocation,
     /// It computes with floating-point numbers.
     Floats,
     /// It multiplies variables, or divides by one.
@@ -33,13 +35,14 @@ pub enum Feature {
 
 impl Feature {
     /// All features.
-    pub const ALL: [Feature; 9] = [
+    pub const ALL: [Feature; 10] = [
         Feature::Inputs,
         Feature::Uninitialised,
         Feature::Loops,
         Feature::Recursion,
         Feature::Cyclic,
         Feature::Memory,
+        Feature::Allocation,
         Feature::Floats,
         Feature::Nonlinear,
         Feature::Large,
@@ -54,6 +57,7 @@ impl Feature {
             Feature::Recursion => "recursion",
             Feature::Cyclic => "cyclic",
             Feature::Memory => "memory",
+            Feature::Allocation => "allocation",
             Feature::Floats => "floats",
             Feature::Nonlinear => "nonlinear",
             Feature::Large => "large",
@@ -124,9 +128,11 @@ impl Survey<'_> {
             Op::Havoc { origin: HavocOrigin::Unmodelled { .. }, .. } => None,
             Op::Havoc { origin: HavocOrigin::Nondet { .. }, .. } => Some(Feature::Inputs),
             Op::Havoc { origin: HavocOrigin::Uninitialised, .. } => Some(Feature::Uninitialised),
-            Op::Load { .. } | Op::Free { .. } | Op::Store { .. } | Op::Zero { .. } | Op::Alloc { .. } => {
+            Op::Alloc { .. } => {
+                self.found.insert(Feature::Allocation);
                 Some(Feature::Memory)
             }
+            Op::Load { .. } | Op::Free { .. } | Op::Store { .. } | Op::Zero { .. } => Some(Feature::Memory),
         };
         self.found.extend(feature);
         op.operands().into_iter().for_each(|expr| self.expression(expr));

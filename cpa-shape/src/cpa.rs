@@ -18,6 +18,20 @@ const NUMBERS: usize = 8;
 /// A graph with more objects than this after folding is not followed.
 const OBJECTS: usize = 60;
 
+/// What the analysis keeps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ShapeOptions {
+    /// Whether conditions say in which range an unknown number is. Otherwise they only say which number it is, which gives
+    /// fewer and coarser states.
+    pub ranges: bool,
+}
+
+impl Default for ShapeOptions {
+    fn default() -> Self {
+        Self { ranges: true }
+    }
+}
+
 /// A symbolic memory graph.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ShapeState {
@@ -60,9 +74,9 @@ pub struct ShapeCpa {
 
 impl ShapeCpa {
     /// The analysis of a program.
-    pub fn new(program: Arc<Program>) -> Self {
+    pub fn new(program: Arc<Program>, options: ShapeOptions) -> Self {
         let heads = program.loops.heads.iter().copied().collect();
-        let machine = Machine::new(program);
+        let machine = Machine::new(program, options);
         let thresholds = machine.thresholds();
         Self { machine, heads, thresholds, met: BTreeMap::new() }
     }

@@ -4,6 +4,7 @@
 use cfa::eval::{binary_value, cmp_value, unary_value};
 use cfa::{BinOp, CmpOp, ExprId, ExprKind, IntTy, Program, VarId, floats};
 
+use crate::cpa::ShapeOptions;
 use crate::graph::{End, Graph, Kind, ObjectId, Pointer, Value};
 use crate::range::Range;
 
@@ -28,6 +29,7 @@ impl From<bool> for Computed {
 pub(crate) struct Eval<'a> {
     pub(crate) program: &'a Program,
     pub(crate) sizes: &'a [u32],
+    pub(crate) options: ShapeOptions,
     pub(crate) graph: &'a mut Graph,
 }
 

@@ -19,4 +19,4 @@ mod machine;
 mod range;
 mod segment;
 
-pub use crate::cpa::{ShapeCpa, ShapeState};
+pub use crate::cpa::{ShapeCpa, ShapeOptions, ShapeState};

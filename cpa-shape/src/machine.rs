@@ -8,6 +8,7 @@ use cfa::liveness::Dying;
 use cfa::{EdgeId, ExprId, FuncId, Op, Program, Scope, VarId};
 use cpa_core::{Step, Stop};
 
+use crate::cpa::ShapeOptions;
 use crate::eval::{Eval, Place, place};
 use crate::graph::{Cell, End, Graph, Kind, Object, ObjectId, Pointer, Value};
 use crate::range::Range;
@@ -16,6 +17,7 @@ use crate::range::Range;
 #[derive(Debug)]
 pub(crate) struct Machine {
     pub(crate) program: Arc<Program>,
+    options: ShapeOptions,
     sizes: Vec<u32>,
     dying: Dying,
     /// The local variables of each function.
@@ -25,7 +27,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    pub(crate) fn new(program: Arc<Program>) -> Self {
+    pub(crate) fn new(program: Arc<Program>, options: ShapeOptions) -> Self {
         let mut objects = vec![Vec::new(); program.funcs.len()];
         for (number, object) in (0..).zip(&program.objects) {
             if let Scope::Local(func) = object.scope {
@@ -38,11 +40,12 @@ impl Machine {
             locals: program.locals(),
             objects,
             program,
+            options,
         }
     }
 
     fn eval<'a>(&'a self, graph: &'a mut Graph) -> Eval<'a> {
-        Eval { program: &self.program, sizes: &self.sizes, graph }
+        Eval { program: &self.program, sizes: &self.sizes, options: self.options, graph }
     }
 
     /// The graphs after a step; together they stand for all states that it leads to.

@@ -218,6 +218,7 @@ impl<'a> Lower<'a> {
             _ => a == b,
         };
         let params = signature.unspecified
+            || signature.empty_list
             || (args >= signature.params.len()
                 && (ty.unspecified || signature.variadic || ty.params.len() == signature.params.len()));
         params

@@ -104,6 +104,8 @@ struct Signature {
     ret_parts: Option<Rc<[Slot]>>,
     variadic: bool,
     unspecified: bool,
+    /// Whether its definition has empty parentheses: it does not look at arguments.
+    empty_list: bool,
     /// Name of the function and whether it has been declared at all.
     declared: bool,
 }
@@ -493,6 +495,7 @@ impl<'a> Lower<'a> {
         signature.ret = ty.ret.clone();
         signature.params = ty.params.clone();
         signature.unspecified = false;
+        signature.empty_list = ty.unspecified;
         signature.vars = vars;
         signature.ret_parts = ret_parts;
     }
@@ -638,6 +641,7 @@ impl<'a> Lower<'a> {
                 ret_parts: None,
                 variadic: ty.variadic,
                 unspecified: ty.unspecified,
+                empty_list: false,
                 declared: true,
             });
             FuncId::new(self.funcs.len() - 1)

@@ -370,3 +370,27 @@ fn truth_of_arguments() {
         "#]],
     );
 }
+
+/// A function with empty parentheses takes the arguments of the type of the pointer.
+#[test]
+fn empty_parentheses_take_any_arguments() {
+    check(
+        "void *f() { return 0; } void g(int a) { } int main(void) { void *(*fp)(void *) = f; fp(0); return 0; }",
+        expect![[r#"
+            entry n4
+            f(): n0 .. n1
+              n0 -> n1: f::__ret = 0
+            g(g::a): n2 .. n3
+              n2 -> n3: skip
+            main(): n4 .. n10
+              n4 -> n5: main::fp = 536870912
+              n5 -> n6: main::__tmp1 = main::fp
+              n6 -> n7: [main::__tmp1 == 536870912]
+              n6 -> n8: [main::__tmp1 != 536870912]
+              n7: call f
+              n7 -> n9: main::__tmp2 = call f()
+              n8 -> n9: unsupported: call through a pointer to no function of its type
+              n9 -> n10: main::__ret = 0
+        "#]],
+    );
+}

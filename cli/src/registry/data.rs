@@ -12,7 +12,7 @@ use cfa::ids::NodeId;
 use cpa_core::{Arg, Cx, Exploration, Handle, Invariants, Outcome, Refiner, Remerge};
 use cpa_octagon::OctagonCpa;
 use cpa_predicate::{Manager, PathCheck, PredicateCpa, PredicateRefiner};
-use cpa_shape::ShapeCpa;
+use cpa_shape::{ShapeCpa, ShapeOptions};
 use cpa_value::{RefinerStatistics, ValueCpa};
 
 use super::cegar::{explored, portfolio, predicate_cpa, refiner_options, waitlist};
@@ -61,7 +61,7 @@ impl DataAnalysis {
             let (chain, statistics) = octagons.refiner(handle, &program);
             (checks(chain, &program, manager, config)?, statistics, octagons.remerge())
         } else if config.domains == Domains::Shape {
-            composite.add(ShapeCpa::new(Arc::clone(&program)));
+            composite.add(ShapeCpa::new(Arc::clone(&program), ShapeOptions { ranges: config.shape_ranges }));
             (checks(Chain::new(), &program, manager, config)?, None, Remerge::Prune)
         } else {
             let values = Values::new(&program, config);

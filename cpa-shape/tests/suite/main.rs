@@ -9,7 +9,7 @@ use std::sync::Arc;
 use cfa::{Options, Program, Property, Source};
 use cpa_core::algorithm::at_target;
 use cpa_core::{CallstackCpa, Composite, Cx, Exploration, LocationCpa, Remerge, ReversePostOrder, Status, Stop, run};
-use cpa_shape::ShapeCpa;
+use cpa_shape::{ShapeCpa, ShapeOptions};
 
 /// A list that is linked both ways, and functions to build one.
 const HEAD: &str = "extern void reach_error(void); extern int __VERIFIER_nondet_int(void);
@@ -35,11 +35,15 @@ enum Explored {
 }
 
 fn explore(program: &Arc<Program>) -> Explored {
+    explore_with(program, ShapeOptions::default())
+}
+
+fn explore_with(program: &Arc<Program>, options: ShapeOptions) -> Explored {
     let targets = program.targets(&Property::default_errors());
     let mut composite = Composite::new(Arc::clone(program));
     composite.add(LocationCpa::new(Arc::clone(program), targets).towards_targets());
     composite.add(CallstackCpa::new(Arc::clone(program)));
-    composite.add(ShapeCpa::new(Arc::clone(program)));
+    composite.add(ShapeCpa::new(Arc::clone(program), options));
     let mut exploration = Exploration::new(Box::new(ReversePostOrder::callstack_first()), Remerge::Prune);
     let mut steps = 0;
     let mut abort = |arg: &cpa_core::Arg, id| {

@@ -6,8 +6,9 @@ use std::rc::Rc;
 
 use cfa::machine::{Asked, Code, End, Inputs, Machine, Setup, Storage};
 use cfa::{IntTy, Property};
+use cpa_shape::ShapeOptions;
 
-use super::{Explored, explore, program};
+use super::{Explored, explore_with, program};
 
 struct Random(u64);
 
@@ -41,14 +42,16 @@ impl Inputs for Random {
 const ROUNDS: u32 = 250;
 
 const NAMES: [&str; 3] = ["p", "q", "r"];
-const NUMBERS: [&str; 3] = ["0", "1", "2"];
+const NUMBERS: [&str; 5] = ["0", "1", "2", "i", "j"];
+const COUNTERS: [&str; 2] = ["i", "j"];
 
 /// Some statements; loops are at most `depth` deep.
 fn statements(random: &mut Random, text: &mut String, depth: u32) {
     for _ in 0..1 + random.below(4) {
         let (a, b, c) = (random.pick(&NAMES), random.pick(&NAMES), random.pick(&NUMBERS));
         let link = random.pick(&["next", "prev"]);
-        let _ = match random.below(if depth > 0 { 13 } else { 9 }) {
+        let i = random.pick(&COUNTERS);
+        let _ = match random.below(if depth > 0 { 18 } else { 13 }) {
             0 | 1 => write!(text, "{a} = make({b}, {c}); "),
             2 => write!(text, "{a} = make({b}, {c}); if ({b}) {b}->prev = {a}; "),
             3 => write!(text, "if ({a}) {a} = {a}->{link}; "),
@@ -57,12 +60,21 @@ fn statements(random: &mut Random, text: &mut String, depth: u32) {
             6 => write!(text, "{a} = {b}; "),
             7 => write!(text, "if ({a} && {a}->{link} != {b}) {{ {a}->h = {c}; {b} = {a}->{link}; }} "),
             8 => write!(text, "if ({a} && {a}->h == {c}) {b} = {a}; else {b} = 0; "),
-            9 | 10 => {
+            9 => write!(text, "{i} = __VERIFIER_nondet_int(); "),
+            10 => write!(text, "if ({i} < 9) {i}++; "),
+            11 => write!(text, "if ({a}) {i} = {a}->h; "),
+            12 => write!(text, "if ({a} && {a}->h {} {c}) {b} = {a}; ", random.pick(&["<", ">=", "!="])),
+            13 => {
+                let _ = write!(text, "while ({i} < 2) {{ {i}++; ");
+                statements(random, text, 0);
+                write!(text, "}} ")
+            }
+            14 | 15 => {
                 let _ = write!(text, "while (__VERIFIER_nondet_int()) {{ ");
                 statements(random, text, depth - 1);
                 write!(text, "}} ")
             }
-            11 => {
+            16 => {
                 let _ = write!(text, "while ({a} && __VERIFIER_nondet_int()) {{ {a} = {a}->{link}; ");
                 statements(random, text, 0);
                 write!(text, "}} ")
@@ -82,10 +94,11 @@ fn statements(random: &mut Random, text: &mut String, depth: u32) {
 fn error(random: &mut Random) -> String {
     let (a, b, c) = (random.pick(&NAMES), random.pick(&NAMES), random.pick(&NUMBERS));
     let link = random.pick(&["next", "prev"]);
-    match random.below(6) {
+    match random.below(7) {
         0 => format!("if ({a} && {a}->h == {c}) reach_error();"),
         1 => format!("if ({a} && {a}->{link} == {b}) reach_error();"),
         2 => format!("if ({a} == {b}) reach_error();"),
+        5 => format!("if (i {} {c}) reach_error();", random.pick(&["<", ">", "==", "!="])),
         3 => format!("if ({a} && {a}->{link} && {a}->{link}->h == {c}) reach_error();"),
         4 => format!("while ({a}) {{ if ({a}->h == {c}) reach_error(); {a} = {a}->{link}; }}"),
         _ => format!("while ({a} && {a} != {b}) {{ if ({a}->h != {c}) reach_error(); {a} = {a}->{link}; }}"),
@@ -107,14 +120,15 @@ fn reaches(program: &cfa::Program, random: &mut Random) -> bool {
 fn executions_are_contained() {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let (mut proofs, mut errors) = (0, 0);
-    for _ in 0..ROUNDS {
-        let mut text = "int main(void) { struct node *p = 0, *q = 0, *r = 0; ".to_owned();
+    for round in 0..ROUNDS {
+        let options = ShapeOptions { ranges: round % 2 == 0 };
+        let mut text = "int main(void) { struct node *p = 0, *q = 0, *r = 0; int i = 0, j = 1; ".to_owned();
         statements(&mut random, &mut text, 2);
         statements(&mut random, &mut text, 2);
         let error = error(&mut random);
         let _ = write!(text, "{error} return 0; }}");
         let program = program(&text);
-        let is_safe = explore(&program) == Explored::Safe;
+        let is_safe = explore_with(&program, options) == Explored::Safe;
         let is_reached = reaches(&program, &mut random);
         assert!(!(is_safe && is_reached), "the error is reached in\n{text}");
         proofs += u32::from(is_safe);
