@@ -246,3 +246,16 @@ fn memory_at_known_addresses() {
     assert_eq!(verdict(&text("(*p != 2 || *q != 1 || p == q)")), "TRUE");
     assert_eq!(verdict(&text("*q == 1")), "FALSE");
 }
+
+/// Ways to what is not supported are excluded like ways to errors.
+#[test]
+fn what_is_not_supported_is_not_reached() {
+    let text = |first: &str| {
+        format!(
+            "void f(int x) {{ check(x == 2); }} void g(void) {{ }}
+             int main(void) {{ void (*call)(int) = {first}; while (__VERIFIER_nondet_int()) {{ call(2); }} return 0; }}"
+        )
+    };
+    assert_eq!(explore(&text("f")).0, "TRUE");
+    assert!(explore(&text("(void (*)(int))g")).0.starts_with("UNKNOWN"));
+}

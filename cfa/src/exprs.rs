@@ -34,11 +34,13 @@ impl Exprs {
     }
 
     /// The expression with the given id.
+    #[inline]
     pub fn get(&self, id: ExprId) -> &Expr {
         self.table.get_index(id.index()).expect("expression ids are made by this store")
     }
 
     /// The type of an expression.
+    #[inline]
     pub fn ty(&self, id: ExprId) -> IntTy {
         self.get(id).ty
     }

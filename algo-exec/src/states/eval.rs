@@ -34,13 +34,22 @@ impl Eval<'_> {
     /// The value of an expression.
     pub(crate) fn value(&self, id: ExprId) -> Result<Known, Split> {
         let ty = self.exprs.ty(id);
-        if self.sizes[id.index()] > BIG { Ok(any(ty)) } else { self.expr(id) }
+        if self.sizes[id.index()] > BIG {
+            return Ok(any(ty));
+        }
+        match self.small(id) {
+            Some(value) => Ok(Known::Const(value.into())),
+            None => self.expr(id),
+        }
     }
 
     /// The number that an expression is, if that is known; a symbol with few values is split into them.
     pub(crate) fn number(&self, id: ExprId) -> Result<Option<u64>, Split> {
         if self.sizes[id.index()] > BIG {
             return Ok(None);
+        }
+        if let Some(value) = self.small(id) {
+            return Ok(u64::try_from(value).ok());
         }
         Ok(match self.exact(id)? {
             Known::Const(value) => u64::try_from(value).ok(),
@@ -50,7 +59,38 @@ impl Eval<'_> {
 
     /// Whether an expression is not zero, if that is known.
     pub(crate) fn truth(&self, id: ExprId) -> Result<Option<bool>, Split> {
-        if self.sizes[id.index()] > BIG { Ok(None) } else { self.holds(id) }
+        if self.sizes[id.index()] > BIG {
+            return Ok(None);
+        }
+        match self.small(id) {
+            Some(value) => Ok(Some(value != 0)),
+            None => self.holds(id),
+        }
+    }
+
+    /// The value of an expression in which only numbers occur, if neither it nor one that it is computed from is large.
+    /// Most are such, and numbers of the machine are a lot faster than those of 128 bits.
+    fn small(&self, id: ExprId) -> Option<i64> {
+        let expr = self.exprs.get(id);
+        let within = |value: i64| (expr.ty.wrap(value.into()) == value.into()).then_some(value);
+        match expr.kind {
+            ExprKind::Const(value) => i64::try_from(value).ok(),
+            ExprKind::Var(var) => match self.state.vars[var.index()] {
+                Val::Const(value) => i64::try_from(value).ok(),
+                Val::Any | Val::Sym(..) => None,
+            },
+            ExprKind::Binary(BinOp::Add, left, right) => within(self.small(left)?.checked_add(self.small(right)?)?),
+            ExprKind::Binary(BinOp::Sub, left, right) => within(self.small(left)?.checked_sub(self.small(right)?)?),
+            ExprKind::Cast(arg) => within(self.small(arg)?),
+            ExprKind::Cmp(op, left, right) => {
+                Some(cmp_value(op, self.small(left)?.into(), self.small(right)?.into()).into())
+            }
+            ExprKind::Not(arg) => Some((self.small(arg)? == 0).into()),
+            ExprKind::And(left, right) => Some((self.small(left)? != 0 && self.small(right)? != 0).into()),
+            ExprKind::Or(left, right) => Some((self.small(left)? != 0 || self.small(right)? != 0).into()),
+            ExprKind::Ite(cond, yes, no) => self.small(if self.small(cond)? != 0 { yes } else { no }),
+            _ => None,
+        }
     }
 
     // Recursion is fine: the lowering bounds the depth of expressions.

@@ -74,8 +74,8 @@ enum Found {
     Nothing,
     /// Maybe a target, behind these branches.
     Target(NodeId, Taken),
-    /// Maybe an edge that is not supported.
-    Unsupported(EdgeId),
+    /// Maybe an edge that is not supported, behind these branches.
+    Unsupported(EdgeId, Taken),
 }
 
 /// The values that a variable has at loop heads.
@@ -202,12 +202,18 @@ impl States {
                         self.open.insert(target);
                         self.walk.look_for(&self.active);
                     }
-                    Ok(Found::Unsupported(edge)) if !self.widened => {
-                        return Ok(Verdict::Unknown(self.unsupported(edge)));
-                    }
-                    Ok(Found::Unsupported(_)) => {
+                    Ok(Found::Unsupported(edge, taken)) => {
+                        let end = self.walk.program.edge(edge).src;
+                        let refined = self.refine(cx, end, at, &taken)?;
+                        if !refined && !self.widened {
+                            return Ok(Verdict::Unknown(self.unsupported(edge)));
+                        }
                         self.open.append(&mut self.active);
-                        self.walk.look_for(&self.active);
+                        if refined {
+                            self.begin(self.limit);
+                        } else {
+                            self.walk.look_for(&self.active);
+                        }
                     }
                     Err(stop) => {
                         self.postpone(at);
@@ -282,7 +288,7 @@ impl States {
                 match self.walk.step(&mut thread, &mut stack, None)? {
                     Went::On => {}
                     Went::Away => break,
-                    Went::Unsupported(edge) => return Ok(Found::Unsupported(edge)),
+                    Went::Unsupported(edge) => return Ok(Found::Unsupported(edge, thread.taken)),
                 }
             }
         }

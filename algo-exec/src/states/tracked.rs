@@ -131,11 +131,10 @@ impl Search<'_> {
     /// The state at the end of the leg, if the thread gets there; parts that it was split into are on the stack.
     fn follow(&self, mut thread: Thread, stack: &mut Vec<Thread>, leg: &Leg) -> Result<Option<State>, Stop> {
         while !self.walk.pauses(&thread) {
-            if !matches!(
-                self.walk.step(&mut thread, stack, Some(Script { taken: leg.taken, answers: false }))?,
-                Went::On
-            ) {
-                return Ok(None);
+            match self.walk.step(&mut thread, stack, Some(Script { taken: leg.taken, answers: false }))? {
+                Went::On => {}
+                Went::Unsupported(_) => break,
+                Went::Away => return Ok(None),
             }
         }
         Ok((thread.state.node == leg.end).then_some(thread.state))

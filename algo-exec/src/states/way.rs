@@ -12,7 +12,7 @@ pub(super) const MAX_THREADS: u32 = 20_000;
 
 /// A part of a way.
 pub(super) struct Leg<'a> {
-    /// The loop head or target where it ends.
+    /// Where it ends: a loop head, a target, or the begin of an edge that is not supported.
     pub(super) end: NodeId,
     /// The decisions on it.
     pub(super) taken: &'a Taken,
