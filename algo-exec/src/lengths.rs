@@ -3,7 +3,7 @@
 
 /// The length of the shortest runs, in jumps backwards and calls.
 const SHORTEST: u64 = 1024;
-/// So many runs that were too long, one after the other, make the long runs longer.
+/// So many runs that were too long, one after the other, make the long runs longer; as long as none came to an end, one does.
 const PATIENCE: u32 = 4;
 /// By how much, as a power of two.
 const RISE: u32 = 3;
@@ -27,6 +27,8 @@ pub(crate) struct Lengths {
     rising: u64,
     /// Runs of the rising schedule that were cut off since one came to an end or the length rose.
     cut: u32,
+    /// Whether some run came to an end.
+    ended: bool,
     /// Jumps backwards and calls of each schedule.
     spent: [u64; 2],
     current: Schedule,
@@ -36,7 +38,7 @@ impl Lengths {
     /// Lengths up to `longest`.
     pub(crate) fn new(longest: u64) -> Self {
         let rising = SHORTEST.min(longest);
-        Lengths { longest, mixed: 0, rising, cut: 0, spent: [0; 2], current: Schedule::Mixed }
+        Lengths { longest, mixed: 0, rising, cut: 0, ended: false, spent: [0; 2], current: Schedule::Mixed }
     }
 
     /// The greatest length of the next run.
@@ -55,11 +57,12 @@ impl Lengths {
     pub(crate) fn ended(&mut self, length: u64, cut: bool) {
         // A run that takes nothing must not be repeated for ever.
         self.spent[usize::from(self.current == Schedule::Rising)] += length.max(1);
+        self.ended |= !cut;
         if self.current == Schedule::Mixed {
             return;
         }
         self.cut = if cut { self.cut + 1 } else { 0 };
-        if self.cut == PATIENCE {
+        if self.cut >= if self.ended { PATIENCE } else { 1 } {
             self.cut = 0;
             self.rising = (self.rising << RISE).min(self.longest);
         }
@@ -87,7 +90,7 @@ mod tests {
         let found = lengths(300_000, 1000);
         let first = found.iter().position(|&length| length >= 300_000).expect("a run that is long enough");
         let before: u64 = found[..first].iter().sum();
-        assert!(before < 10 * 300_000, "{before} in vain");
+        assert!(before < 5 * 300_000, "{before} in vain");
     }
 
     #[test]

@@ -330,7 +330,7 @@ impl Run<'_> {
     fn coordinate(mut self, results: &Receiver<(usize, Result<Turn, Failure>)>) -> Result<Answer, PortfolioError> {
         loop {
             while self.active.len() < self.job.cores.max(1) {
-                let Some(next) = self.waiting.pop_front() else { break };
+                let Some(next) = self.next() else { break };
                 self.start(next);
             }
             if self.active.is_empty() {
@@ -352,6 +352,20 @@ impl Run<'_> {
             }
             self.watch();
         }
+    }
+
+    /// The stage whose turn it is: the first one that waits. Before it begins a first turn, suspended ones go on for which
+    /// all turns, with the next one, are together at most half as long: many errors are found soon after a short turn.
+    fn next(&mut self) -> Option<usize> {
+        let first = &self.runners[*self.waiting.front()?];
+        let fresh = first.stage.turn.filter(|_| first.turns == 0);
+        let is_short = |at: &usize| {
+            let Runner { turns, stage, .. } = &self.runners[*at];
+            let together = stage.turn.and_then(|turn| turn.checked_mul((2u32 << turns.min(&24)) - 1));
+            *turns > 0 && together.zip(fresh).is_some_and(|(together, fresh)| together.saturating_mul(2) <= fresh)
+        };
+        let next = self.waiting.iter().position(is_short).unwrap_or(0);
+        self.waiting.remove(next)
     }
 
     /// Gives a stage its next turn.
