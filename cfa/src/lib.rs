@@ -53,6 +53,7 @@ pub use ir::{
 };
 pub use location::Location;
 pub use loops::{Loop, Loops};
+pub use memory::MARGIN;
 pub use program::{Options, Program, Source, UndefinedFunctions};
 pub use property::{Property, PropertyError};
 pub use sites::{

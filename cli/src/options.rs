@@ -467,9 +467,9 @@ options! {
     "cpa.octagon.wideningThresholds" octagon_thresholds: bool = true;
     /// The CPU time that the refinement of octagons spends on one path; 0 means no limit.
     "cpa.octagon.refiner.timeForOctagonFeasibilityCheck" octagon_time: Option<Duration> = None;
-    /// Analysis of shapes: whether the ranges of unknown numbers are kept that conditions tell. Otherwise conditions only tell
-    /// which number one is, which gives fewer and coarser states.
-    "cpa.shape.ranges" shape_ranges: bool = true;
+    /// Analysis of shapes: whether it is known of unknown numbers which single values they do not have, and not only their
+    /// bounds.
+    "cpa.shape.holes" shape_holes: bool = true;
     /// Where a variable is tracked that the value analysis needs for a refutation.
     "cpa.value.precision.sharing" value_sharing: PrecisionSharing = PrecisionSharing::Scope;
     /// Which infeasible prefix of a path the value analysis refutes.

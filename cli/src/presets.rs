@@ -53,7 +53,7 @@ const PRESETS: &[(&str, &str)] = &[
     ("predicate-la", include_str!("../presets/predicate-la.toml")),
     ("predicate-sbe", include_str!("../presets/predicate-sbe.toml")),
     ("shape", include_str!("../presets/shape.toml")),
-    ("shape-equalities", include_str!("../presets/shape-equalities.toml")),
+    ("shape-intervals", include_str!("../presets/shape-intervals.toml")),
     ("states", include_str!("../presets/states.toml")),
     ("states-cegar", include_str!("../presets/states-cegar.toml")),
     ("subdivision", include_str!("../presets/subdivision.toml")),

@@ -80,10 +80,8 @@ impl Eval<'_> {
 
     fn learn(&mut self, symbol: Symbol, range: Option<Range>) -> bool {
         let possible = range.is_some();
-        if let Some(range) = range
-            && (self.options.ranges || range.value().is_some())
-        {
-            self.graph.restrict(symbol, range);
+        if let Some(range) = range {
+            self.graph.restrict(symbol, if self.options.holes { range } else { range.filled() });
         }
         possible
     }

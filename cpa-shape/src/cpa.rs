@@ -13,22 +13,26 @@ use crate::graph::{Graph, Kind, ObjectId, Value};
 use crate::machine::Machine;
 use crate::range::Range;
 
-/// A variable or cell that has had more numbers than this at the head of a loop gets a range.
-const NUMBERS: usize = 8;
+/// How much is told apart at a loop head as long as it has had less than this number of states.
+const LEVELS: [(usize, Level); 4] = [
+    (100, Level { objects: 12, numbers: 8 }),
+    (300, Level { objects: 8, numbers: 4 }),
+    (1000, Level { objects: 5, numbers: 2 }),
+    (usize::MAX, Level { objects: 3, numbers: 1 }),
+];
 /// A graph with more objects than this after folding is not followed.
 const OBJECTS: usize = 60;
 
 /// What the analysis keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ShapeOptions {
-    /// Whether conditions say in which range an unknown number is. Otherwise they only say which number it is, which gives
-    /// fewer and coarser states.
-    pub ranges: bool,
+    /// Whether it is known of unknown numbers which single values they do not have, and not only their bounds.
+    pub holes: bool,
 }
 
 impl Default for ShapeOptions {
     fn default() -> Self {
-        Self { ranges: true }
+        Self { holes: true }
     }
 }
 
@@ -52,6 +56,15 @@ impl fmt::Display for ShapeState {
     }
 }
 
+/// How much is told apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Level {
+    /// Graphs with more objects than this get segments whose nodes differ in the numbers that they hold.
+    objects: usize,
+    /// A variable or cell that has had more numbers than this gets a range.
+    numbers: usize,
+}
+
 /// What may have many numbers at the head of a loop: a variable, or the cells at an offset of objects that are alike.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Site {
@@ -70,6 +83,8 @@ pub struct ShapeCpa {
     thresholds: Vec<i128>,
     /// The numbers that were met.
     met: BTreeMap<(NodeId, Site), BTreeSet<i128>>,
+    /// How many states there were at each loop head.
+    states: BTreeMap<NodeId, usize>,
 }
 
 impl ShapeCpa {
@@ -78,22 +93,30 @@ impl ShapeCpa {
         let heads = program.loops.heads.iter().copied().collect();
         let machine = Machine::new(program, options);
         let thresholds = machine.thresholds();
-        Self { machine, heads, thresholds, met: BTreeMap::new() }
+        Self { machine, heads, thresholds, met: BTreeMap::new(), states: BTreeMap::new() }
     }
 
     /// A number at the head of a loop, or a range around it if there have been many.
     fn widened(&mut self, head: NodeId, site: Site, range: &Range, widest: &Range) -> Option<Range> {
+        let numbers = self.level(head).numbers;
         if let Some(value) = range.value() {
             let met = self.met.entry((head, site)).or_default();
-            if met.len() < NUMBERS {
+            if met.len() < numbers {
                 met.insert(value);
             }
-            if met.contains(&value) {
+            if met.len() <= numbers && met.contains(&value) {
                 return None;
             }
         }
         let widened = range.widened(&self.thresholds, widest);
         (widened != *range).then_some(widened)
+    }
+
+    /// How much is told apart at a loop head: the less, the more states it has had.
+    fn level(&self, head: NodeId) -> Level {
+        let states = self.states.get(&head).copied().unwrap_or(0);
+        let level = LEVELS.iter().find(|(most, _)| states < *most);
+        level.map_or(LEVELS[LEVELS.len() - 1].1, |(_, level)| *level)
     }
 
     /// Ranges around what has had many values, so that there are finitely many states.
@@ -186,7 +209,8 @@ impl Cpa for ShapeCpa {
         let mut graph = (*state.graph).clone();
         self.machine.collect(&mut graph);
         if self.heads.contains(&at.node) {
-            graph.fold();
+            graph.fold(self.level(at.node).objects);
+            *self.states.entry(at.node).or_default() += 1;
             self.widen(at.node, &mut graph);
             self.machine.collect(&mut graph);
             if graph.objects.len() > OBJECTS {

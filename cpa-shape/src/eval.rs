@@ -2,7 +2,7 @@
 //! Values of expressions: numbers, addresses relative to objects, and ranges of what is not known.
 
 use cfa::eval::{binary_value, cmp_value, unary_value};
-use cfa::{BinOp, CmpOp, ExprId, ExprKind, IntTy, Program, VarId, floats};
+use cfa::{BinOp, CmpOp, ExprId, ExprKind, IntTy, MARGIN, Program, VarId, floats};
 
 use crate::cpa::ShapeOptions;
 use crate::graph::{End, Graph, Kind, ObjectId, Pointer, Value};
@@ -297,23 +297,25 @@ pub(crate) fn fixed_at(program: &Program, addr: i128, bytes: u64) -> Option<(u32
     Some((u32::try_from(position).ok()?, addr - program.objects[position].addr))
 }
 
-/// An access: the object and the offset.
-pub(crate) fn place(program: &Program, graph: &Graph, addr: Value, bytes: u64) -> Result<Place, &'static str> {
+/// An access: the object and the offset; none if it is to no object that lives, which no other access depends on.
+pub(crate) fn place(program: &Program, graph: &Graph, addr: Value, bytes: u64) -> Result<Option<Place>, &'static str> {
     match addr {
         Value::Int(addr) => match fixed_at(program, addr, bytes) {
-            Some((number, offset)) => Ok(Place { object: ObjectId::Fixed(number), offset }),
+            Some((number, offset)) => Ok(Some(Place { object: ObjectId::Fixed(number), offset })),
+            None if (0..=MARGIN - i128::from(bytes)).contains(&addr) => Ok(None),
             None => Err("an access is outside of all objects"),
         },
         Value::Unknown(_) => Err("the address of an access is not known"),
         Value::Pointer(Pointer { object, end, offset }) => {
             let there = graph.object(object);
             match there.kind {
-                Kind::Dead => Err("an object may be accessed after its life has ended"),
                 Kind::Segment(_) => Err("a segment is accessed"),
-                Kind::Single => {
+                Kind::Single | Kind::Dead => {
                     debug_assert_eq!(end, End::First);
                     match u64::try_from(offset) {
-                        Ok(offset) if offset + bytes <= there.size => Ok(Place { object, offset }),
+                        Ok(offset) if offset + bytes <= there.size => {
+                            Ok((there.kind == Kind::Single).then_some(Place { object, offset }))
+                        }
                         Ok(_) | Err(_) => Err("an access may be outside of its object"),
                     }
                 }

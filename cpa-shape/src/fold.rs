@@ -9,9 +9,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::graph::{Cell, End, Graph, Kind, Link, Object, ObjectId, Pointer, Value, target};
 use crate::range::Range;
 
-/// Graphs with more objects than this get segments whose nodes differ in the numbers that they hold.
-const OBJECTS: usize = 12;
-
 /// Where pointers to an object stand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Reference {
@@ -21,10 +18,11 @@ struct Reference {
 }
 
 impl Graph {
-    /// Folds what can be folded.
-    pub(crate) fn fold(&mut self) {
+    /// Folds what can be folded. Graphs with more objects than `most` get segments whose nodes differ in the numbers that
+    /// they hold.
+    pub(crate) fn fold(&mut self, most: usize) {
         while self.fold_one(false) {}
-        if self.objects.keys().filter(|id| matches!(id, ObjectId::Made(_))).count() > OBJECTS {
+        if self.objects.keys().filter(|id| matches!(id, ObjectId::Made(_))).count() > most {
             while self.fold_one(true) {}
         }
     }

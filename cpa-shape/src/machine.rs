@@ -127,8 +127,10 @@ impl Machine {
             }
             Op::Load { var, addr, .. } => {
                 let bytes = u64::from(self.program.var(*var).ty.bits / 8);
-                let place = self.place(&mut graph, edge, *addr, bytes)?;
-                let value = self.load(&mut graph, place, *var, bytes);
+                let value = match self.place(&mut graph, edge, *addr, bytes)? {
+                    Some(place) => self.load(&mut graph, place, *var, bytes),
+                    None => graph.unknown(Range::of(self.program.var(*var).ty)),
+                };
                 let exposed = graph.exposed(value);
                 return Ok(exposed
                     .into_iter()
@@ -140,18 +142,20 @@ impl Machine {
             }
             Op::Store { addr, value, .. } => {
                 let bytes = u64::from(self.program.exprs.ty(*value).bits / 8);
-                let place = self.place(&mut graph, edge, *addr, bytes)?;
-                let value = self.eval(&mut graph).value(*value);
-                self.known(&mut graph, place.object);
-                graph.object_mut(place.object).store(place.offset, Cell { bytes, value, each: false });
+                if let Some(place) = self.place(&mut graph, edge, *addr, bytes)? {
+                    let value = self.eval(&mut graph).value(*value);
+                    self.known(&mut graph, place.object);
+                    graph.object_mut(place.object).store(place.offset, Cell { bytes, value, each: false });
+                }
             }
             Op::Zero { addr, size, .. } => {
                 let Value::Int(size) = self.eval(&mut graph).value(*size) else {
                     return Err(self.gave_up(edge, "the size of an object is not known"));
                 };
                 let bytes = u64::try_from(size).unwrap_or(u64::MAX);
-                if bytes > 0 {
-                    let place = self.place(&mut graph, edge, *addr, bytes)?;
+                if bytes > 0
+                    && let Some(place) = self.place(&mut graph, edge, *addr, bytes)?
+                {
                     self.known(&mut graph, place.object);
                     graph.object_mut(place.object).zero(place.offset, bytes);
                 }
@@ -161,8 +165,8 @@ impl Machine {
         Ok(vec![graph])
     }
 
-    /// Where an access goes, which must be known.
-    fn place(&self, graph: &mut Graph, edge: EdgeId, addr: ExprId, bytes: u64) -> Result<Place, Stop> {
+    /// Where an access goes, which must be known; none if it is to no object that lives.
+    fn place(&self, graph: &mut Graph, edge: EdgeId, addr: ExprId, bytes: u64) -> Result<Option<Place>, Stop> {
         let addr = self.eval(graph).value(addr);
         place(&self.program, graph, addr, bytes).map_err(|why| self.gave_up(edge, why))
     }

@@ -78,6 +78,11 @@ impl Range {
         range.trimmed()
     }
 
+    /// All integers between the bounds.
+    pub(crate) fn filled(self) -> Self {
+        Self { holes: Vec::new(), ..self }
+    }
+
     /// The least range around both.
     pub(crate) fn hull(&self, other: &Range) -> Self {
         let holes = self.holes.iter().chain(&other.holes).copied();

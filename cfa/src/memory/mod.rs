@@ -16,6 +16,7 @@ use crate::exprs::Exprs;
 use crate::ids::{ExprId, RegionId};
 use crate::ir::{Edge, Function, Object, Op, Region, Var};
 
+pub use order::MARGIN;
 pub(crate) use order::Open;
 use points_to::{Parts, PointsTo};
 

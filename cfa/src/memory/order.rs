@@ -15,8 +15,8 @@ use super::Input;
 use super::bases::Bases;
 use super::points_to::PointsTo;
 
-/// No object lies in the first or last bytes of the address space, which programs use for errors.
-const MARGIN: i128 = 4096;
+/// No object lies in so many of the first or last bytes of the address space, which programs use for errors.
+pub const MARGIN: i128 = 4096;
 
 /// Masks that keep all bits but some of the lowest four are for aligning an address; objects start at multiples of 16 here.
 const ALIGNING: std::ops::Range<i128> = -16..0;

@@ -61,7 +61,8 @@ impl DataAnalysis {
             let (chain, statistics) = octagons.refiner(handle, &program);
             (checks(chain, &program, manager, config)?, statistics, octagons.remerge())
         } else if config.domains == Domains::Shape {
-            composite.add(ShapeCpa::new(Arc::clone(&program), ShapeOptions { ranges: config.shape_ranges }));
+            let options = ShapeOptions { holes: config.shape_holes };
+            composite.add(ShapeCpa::new(Arc::clone(&program), options));
             (checks(Chain::new(), &program, manager, config)?, None, Remerge::Prune)
         } else {
             let values = Values::new(&program, config);

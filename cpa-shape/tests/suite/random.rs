@@ -63,6 +63,8 @@ fn statements(random: &mut Random, text: &mut String, depth: u32) {
             9 => write!(text, "{i} = __VERIFIER_nondet_int(); "),
             10 => write!(text, "if ({i} < 9) {i}++; "),
             11 => write!(text, "if ({a}) {i} = {a}->h; "),
+            12 if random.below(3) == 0 => write!(text, "{a}->h = {c}; {i} = {b}->h; "),
+            12 if random.below(6) == 0 => write!(text, "free({a}); "),
             12 => write!(text, "if ({a} && {a}->h {} {c}) {b} = {a}; ", random.pick(&["<", ">=", "!="])),
             13 => {
                 let _ = write!(text, "while ({i} < 2) {{ {i}++; ");
@@ -121,7 +123,7 @@ fn executions_are_contained() {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let (mut proofs, mut errors) = (0, 0);
     for round in 0..ROUNDS {
-        let options = ShapeOptions { ranges: round % 2 == 0 };
+        let options = ShapeOptions { holes: round % 2 == 0 };
         let mut text = "int main(void) { struct node *p = 0, *q = 0, *r = 0; int i = 0, j = 1; ".to_owned();
         statements(&mut random, &mut text, 2);
         statements(&mut random, &mut text, 2);
