@@ -355,14 +355,14 @@ impl Run<'_> {
     }
 
     /// The stage whose turn it is: the first one that waits. Before it begins a first turn, suspended ones go on for which
-    /// all turns, with the next one, are together at most half as long: many errors are found soon after a short turn.
+    /// all turns, with the next one, are together at most a quarter as long: many errors are found soon after a short turn.
     fn next(&mut self) -> Option<usize> {
         let first = &self.runners[*self.waiting.front()?];
         let fresh = first.stage.turn.filter(|_| first.turns == 0);
         let is_short = |at: &usize| {
             let Runner { turns, stage, .. } = &self.runners[*at];
             let together = stage.turn.and_then(|turn| turn.checked_mul((2u32 << turns.min(&24)) - 1));
-            *turns > 0 && together.zip(fresh).is_some_and(|(together, fresh)| together.saturating_mul(2) <= fresh)
+            *turns > 0 && together.zip(fresh).is_some_and(|(together, fresh)| together.saturating_mul(4) <= fresh)
         };
         let next = self.waiting.iter().position(is_short).unwrap_or(0);
         self.waiting.remove(next)
