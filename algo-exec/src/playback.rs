@@ -47,7 +47,7 @@ pub fn counterexample(
     }
     let steps: Vec<Step> = machine.steps().iter().map(|taken| Step::from(*taken)).collect();
     let further = machine.step_count() - steps.len() as u64;
-    let rest = (further > 0).then_some(Rest { steps: further, inputs: tape.rest });
+    let rest = (further > 0).then_some(Rest { target, steps: further, inputs: tape.rest });
     Ok(Some(Counterexample { steps, inputs: tape.inputs, memory: tape.memory, rest }))
 }
 

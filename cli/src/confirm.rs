@@ -77,11 +77,9 @@ fn sources(
     folder: &Folder,
 ) -> Result<Vec<PathBuf>, String> {
     let mut files = vec![folder.file("harness.c", &harness.text)?];
-    let target = counterexample.steps.last().map(|step| step.destination(program));
-    let label = target.filter(|_| counterexample.rest.is_none()).and_then(|target| {
-        let at = |name: &str| program.labels.iter().any(|(label, node)| &**label == name && *node == target);
-        property.labels.iter().find(|name| at(name))
-    });
+    let end = counterexample.end(program);
+    let at = |name: &str| program.labels.iter().any(|(label, node)| &**label == name && *node == end);
+    let label = property.labels.iter().find(|name| at(name));
     for (number, source) in program.sources.iter().enumerate() {
         let own = !source.name.starts_with('<');
         let text = match label {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use cfa::EdgeId;
+use cfa::{EdgeId, NodeId, Program};
 
 use crate::arg::{Arg, ArgId};
 use crate::cx::{Cx, Stop};
@@ -27,9 +27,22 @@ pub struct Counterexample {
     pub rest: Option<Rest>,
 }
 
+impl Counterexample {
+    /// Where the run ends.
+    pub fn end(&self, program: &Program) -> NodeId {
+        match (&self.rest, self.steps.last()) {
+            (Some(rest), _) => rest.target,
+            (None, Some(step)) => step.destination(program),
+            (None, None) => program.entry,
+        }
+    }
+}
+
 /// The end of a run that is known by its inputs only; the steps follow from them.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Rest {
+    /// Where the run ends.
+    pub target: NodeId,
     /// The number of steps.
     pub steps: u64,
     /// The havoc edges on the way and the values that they give to their variables, in the order of execution.

@@ -143,12 +143,7 @@ pub fn violation(
 
 /// Where a run violates the property.
 pub fn target(program: &Program, property: &Property, counterexample: &Counterexample) -> Option<(NodeId, Span)> {
-    let targets = program.targets(property);
-    let node = match (&counterexample.rest, counterexample.steps.last()) {
-        (None, Some(step)) => step.destination(program),
-        (None, None) => program.entry,
-        (Some(_), _) => targets.first().copied().filter(|_| targets.len() == 1)?,
-    };
+    let node = counterexample.end(program);
     let violates = |name: &str| property.calls.iter().any(|call| call == name);
     let call = program.calls.iter().find(|(name, at, _)| *at == node && violates(name));
     let behind = || program.node(node).leaving.first().map(|&edge| program.edge(edge).span);
