@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use cfa::ids::{NodeId, VarId};
-use cfa::ir::{ExprKind, Op};
+use cfa::ir::{BinOp, ExprKind, HavocOrigin, Op};
 use cfa::{EdgeId, Program};
 use cpa_core::{Cx, Outcome, Stop, Verdict};
 
@@ -24,7 +24,7 @@ use crate::settled;
 /// The states of one location from one head that are kept apart.
 const APART: usize = 8;
 /// The states of one head that are kept apart.
-const CASES: usize = 16;
+const CASES: usize = 32;
 /// How often a state takes the values of others before its bounds are moved to thresholds.
 const PLAIN: u32 = 2;
 /// How often that may be before its bounds are moved as far as possible.
@@ -38,16 +38,30 @@ const HEADS: usize = 4096;
 
 /// The head of a loop, and the edges of the calls that are active.
 type Place = (Vec<EdgeId>, NodeId);
-/// The values of variables that are assigned constants only, where they are known.
+/// The values of variables by which states are kept apart, where they are known.
 type Flags = Vec<Option<i128>>;
+
+/// A state of a head; none stands for the start of the program.
+type Source = Option<(Place, Flags)>;
+
+/// By which variables the states of a head are kept apart.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+enum Apart {
+    /// By flags and counters, as if loops with few rounds were unrolled.
+    #[default]
+    Counters,
+    /// By flags, when these were too many.
+    Flags,
+    /// Not at all, when these were, too.
+    Nothing,
+}
 
 /// What is known at the head of a loop.
 #[derive(Clone, Default)]
 struct Head {
     /// The states, and how often each of them grew.
     states: BTreeMap<Flags, (State, u32)>,
-    /// Whether there were so many that there is only one now.
-    together: bool,
+    apart: Apart,
 }
 
 /// Why there is no proof.
@@ -71,14 +85,17 @@ pub struct Fixpoint {
     targets: BTreeSet<NodeId>,
     relevant: BTreeSet<NodeId>,
     locals: Vec<Vec<VarId>>,
+    /// The variables that only take constants.
     flags: Vec<VarId>,
+    /// Also those that are counted up or down from constants.
+    counters: Vec<VarId>,
     thresholds: Thresholds,
     start: Option<Path>,
     heads: BTreeMap<Place, Head>,
-    /// The heads whose states are new; none stands for the start of the program.
-    open: BTreeSet<Option<Place>>,
-    /// What paths from a head met.
-    missed: BTreeMap<Option<Place>, Missed>,
+    /// The states that are new.
+    open: BTreeSet<Source>,
+    /// What paths from a state met.
+    missed: BTreeMap<Source, Missed>,
     shrinkings: u32,
     steps: u64,
     verdict: Option<Verdict>,
@@ -88,7 +105,8 @@ impl Fixpoint {
     /// An analysis that looks for the targets.
     pub fn new(program: Arc<Program>, targets: BTreeSet<NodeId>) -> Self {
         let relevant = program.leading_to(&targets);
-        let (locals, flags, thresholds) = (program.locals(), flags(&program), Thresholds::new(&program));
+        let (locals, thresholds) = (program.locals(), Thresholds::new(&program));
+        let (flags, counters) = (flags(&program, false), flags(&program, true));
         let (heads, open, missed) = (BTreeMap::new(), BTreeSet::from([None]), BTreeMap::new());
         let (start, shrinkings, steps, verdict) = (None, 0, 0, None);
         Fixpoint {
@@ -97,6 +115,7 @@ impl Fixpoint {
             relevant,
             locals,
             flags,
+            counters,
             thresholds,
             start,
             heads,
@@ -149,16 +168,14 @@ impl Fixpoint {
     /// States grow until each path from one of them to the next head ends in one of them; no if that takes too long.
     fn grow(&mut self, cx: &mut Cx, program: &Program) -> Result<bool, Stop> {
         while let Some(source) = self.next_open(program) {
-            let Segment { arrived, missed } = self.follow(cx, program, source.as_ref())?;
+            let Segment { arrived, missed } = self.follow(cx, program, &source)?;
             self.open.remove(&source);
             match missed {
                 Some(missed) => self.missed.insert(source, missed),
                 None => self.missed.remove(&source),
             };
             for (place, states) in arrived {
-                if self.arrive(program, &place, states) {
-                    self.open.insert(Some(place));
-                }
+                self.arrive(program, &place, states);
             }
             if self.heads.len() > HEADS || self.steps > STEPS {
                 return Ok(false);
@@ -168,13 +185,13 @@ impl Fixpoint {
     }
 
     /// Inner loops come first.
-    fn next_open(&self, program: &Program) -> Option<Option<Place>> {
-        let depth = |place: &Option<Place>| {
-            let Some((calls, node)) = place else { return 0 };
+    fn next_open(&self, program: &Program) -> Option<Source> {
+        let depth = |source: &Source| {
+            let Some(((calls, node), _)) = source else { return 0 };
             let around = |node| program.loops.around(node).count();
             around(*node) + calls.iter().map(|&call| around(program.edge(call).src)).sum::<usize>()
         };
-        self.open.iter().max_by_key(|place| depth(place)).cloned()
+        self.open.iter().max_by_key(|source| depth(source)).cloned()
     }
 
     /// The states of a head become those that arrive there when all others are as they were; returns whether one of them
@@ -182,14 +199,15 @@ impl Fixpoint {
     fn shrink(&mut self, cx: &mut Cx, program: &Program) -> Result<bool, Stop> {
         let mut arrived: BTreeMap<Place, Vec<State>> = BTreeMap::new();
         for source in self.sources() {
-            for (place, mut states) in self.follow(cx, program, source.as_ref())?.arrived {
+            for (place, mut states) in self.follow(cx, program, &source)?.arrived {
                 arrived.entry(place).or_default().append(&mut states);
             }
         }
         let mut smaller = arrived.len() < self.heads.len();
         for (place, head) in &mut self.heads {
             let states = arrived.remove(place).unwrap_or_default();
-            let mut grouped = grouped(program, &self.flags, states, head.together);
+            let vars = [&self.counters[..], &self.flags, &[]][head.apart as usize];
+            let mut grouped = grouped(program, vars, states);
             for (flags, (state, grown)) in std::mem::take(&mut head.states) {
                 let Some(new) = grouped.remove(&flags) else {
                     smaller = true;
@@ -200,22 +218,26 @@ impl Fixpoint {
             }
         }
         self.open = self.sources().collect();
+        self.missed.clear();
         Ok(smaller)
     }
 
-    fn sources(&self) -> impl Iterator<Item = Option<Place>> + use<> {
-        let heads: Vec<Place> = self.heads.keys().cloned().collect();
-        std::iter::once(None).chain(heads.into_iter().map(Some))
+    fn sources(&self) -> impl Iterator<Item = Source> + use<> {
+        let states = |(place, head): (&Place, &Head)| -> Vec<Source> {
+            head.states.keys().map(|flags| Some((place.clone(), flags.clone()))).collect()
+        };
+        let heads: Vec<Source> = self.heads.iter().flat_map(states).collect();
+        std::iter::once(None).chain(heads)
     }
 
-    /// Adds states to those of a head; returns whether they stand for more now.
-    fn arrive(&mut self, program: &Program, place: &Place, states: Vec<State>) -> bool {
+    /// Adds states to those of a head; those that stand for more then are open.
+    fn arrive(&mut self, program: &Program, place: &Place, states: Vec<State>) {
         let head = self.heads.entry(place.clone()).or_default();
-        let mut grew = false;
-        for (flags, new) in grouped(program, &self.flags, states, head.together) {
+        let vars = |apart| [&self.counters[..], &self.flags, &[]][apart as usize];
+        for (flags, new) in grouped(program, vars(head.apart), states) {
             let Some((state, grown)) = head.states.get_mut(&flags) else {
-                head.states.insert(flags, (new, 0));
-                grew = true;
+                head.states.insert(flags.clone(), (new, 0));
+                self.open.insert(Some((place.clone(), flags)));
                 continue;
             };
             if state.covers(program, &new) {
@@ -231,29 +253,27 @@ impl Fixpoint {
                 },
             );
             *grown += 1;
-            grew = true;
+            self.open.insert(Some((place.clone(), flags)));
         }
-        if head.states.len() > CASES {
+        while head.states.len() > CASES {
+            head.apart = if head.apart == Apart::Counters { Apart::Flags } else { Apart::Nothing };
             let all = std::mem::take(&mut head.states).into_values().map(|(state, _)| state).collect();
-            let all = grouped(program, &self.flags, all, true);
+            let all = grouped(program, vars(head.apart), all);
             head.states = all.into_iter().map(|(flags, state)| (flags, (state, 0))).collect();
-            head.together = true;
+            let elsewhere = |source: &Source| source.as_ref().is_none_or(|(other, _)| other != place);
+            self.open.retain(elsewhere);
+            self.missed.retain(|source, _| elsewhere(source));
+            self.open.extend(head.states.keys().map(|flags| Some((place.clone(), flags.clone()))));
         }
-        grew
     }
 
-    /// Follows all paths from the states of a head to the next ones.
-    fn follow(&mut self, cx: &mut Cx, program: &Program, source: Option<&Place>) -> Result<Segment, Stop> {
-        let mut queue: BTreeMap<Vec<u32>, Vec<Path>> = BTreeMap::new();
-        let first: Vec<Path> = match source {
-            None => self.start.iter().cloned().collect(),
-            Some(place @ (calls, node)) => {
-                let states = self.heads.get(place).into_iter().flat_map(|head| head.states.values());
-                states.map(|(state, _)| Path::new(*node, calls.clone(), state.clone())).collect()
-            }
+    /// Follows all paths from a state to the next heads.
+    fn follow(&mut self, cx: &mut Cx, program: &Program, source: &Source) -> Result<Segment, Stop> {
+        let first = match source {
+            None => self.start.clone().expect("made first"),
+            Some((place, flags)) => Path::new(place.1, place.0.clone(), self.heads[place].states[flags].0.clone()),
         };
-        let Some(path) = first.first() else { return Ok(Segment::default()) };
-        queue.insert(order(program, path), first);
+        let mut queue = BTreeMap::from([(order(program, &first), vec![first])]);
         let (runner, inputs) = (self.runner(program), InputBox::default());
         let (mut segment, mut steps) = (Segment::default(), 0);
         // All paths to a location are there when its turn comes, because only edges to heads lead backwards.
@@ -305,21 +325,18 @@ fn apart(program: &Program, flags: &[VarId], paths: Vec<Path>) -> Vec<Path> {
     }
     let (node, calls) = (paths[0].node, paths[0].calls.clone());
     let states = paths.into_iter().map(|path| path.state).collect();
-    let mut states: Vec<State> = grouped(program, flags, states, false).into_values().collect();
+    let mut states: Vec<State> = grouped(program, flags, states).into_values().collect();
     if states.len() > APART {
-        states = grouped(program, flags, states, true).into_values().collect();
+        states = grouped(program, &[], states).into_values().collect();
     }
     states.into_iter().map(|state| Path::new(node, calls.clone(), state)).collect()
 }
 
-/// One state for all with the same values of flags, or for all `together`.
-fn grouped(program: &Program, flags: &[VarId], states: Vec<State>, together: bool) -> BTreeMap<Flags, State> {
+/// One state for all with the same values of some variables.
+fn grouped(program: &Program, vars: &[VarId], states: Vec<State>) -> BTreeMap<Flags, State> {
     let mut groups: BTreeMap<Flags, State> = BTreeMap::new();
     for state in states {
-        let values = match together {
-            true => Flags::new(),
-            false => flags.iter().map(|&flag| state.get(flag).range.single()).collect(),
-        };
+        let values = vars.iter().map(|&var| state.get(var).range.single()).collect();
         match groups.get_mut(&values) {
             Some(group) => group.unite(program, &state, Widening::None),
             None => {
@@ -330,14 +347,18 @@ fn grouped(program: &Program, flags: &[VarId], states: Vec<State>, together: boo
     groups
 }
 
-/// The variables that only take constants and truth values, also from each other.
-fn flags(program: &Program) -> Vec<VarId> {
+/// The variables that only take constants and truth values, also from each other, and `counting` by constants.
+fn flags(program: &Program, counting: bool) -> Vec<VarId> {
     let exprs = &program.exprs;
+    let counted = |value| match exprs.get(value).kind {
+        ExprKind::Binary(BinOp::Add | BinOp::Sub, from, step) if counting && exprs.as_const(step).is_some() => from,
+        _ => value,
+    };
     let mut is_flag: Vec<bool> = program.vars.iter().map(|var| var.float.is_none()).collect();
     loop {
         let mut dropped = false;
         let mut check = |is_flag: &mut Vec<bool>, var: VarId, value| {
-            let good = match exprs.get(value).kind {
+            let good = match exprs.get(counted(value)).kind {
                 ExprKind::Const(_) => true,
                 ExprKind::Var(from) => is_flag[from.index()],
                 _ => exprs.is_truth(value),
@@ -359,6 +380,8 @@ fn flags(program: &Program) -> Vec<VarId> {
         for edge in &program.edges {
             let (from, var) = match &edge.op {
                 Op::Call { callee, result: Some(var), .. } => (program.func(*callee).ret, *var),
+                // A declaration without a value.
+                Op::Havoc { origin: HavocOrigin::Uninitialised, .. } => continue,
                 Op::Havoc { var, .. } | Op::Load { var, .. } | Op::Alloc { var, .. } => (None, *var),
                 _ => continue,
             };
