@@ -110,6 +110,20 @@ fn memory_in_loops() {
 }
 
 #[test]
+fn cells_at_one_of_several_addresses() {
+    let text = "double a[20]; int count = 3; const float t[4] = { -1.0f, 0.5f, 2.0f, 3.0f }; int main(void) {
+        for (int i = 0; i < 20; i++) a[i] = 1.0;
+        for (;;) { unsigned i = __VERIFIER_nondet_uint(); assume(i < 20); if (a[i] < 4.5) a[i] = a[i] / 2.0 + 2.0;
+        check(a[3] >= 1.0 && a[7] <= BOUND && count == 3); float x = t[i % 4]; check(x >= -1.0f && x <= 3.0f); } }";
+    bounded(text, "4.5", "3.9");
+    // An address that is not aligned.
+    let text = "struct { char c[8]; } s; unsigned n; int main(void) { *(double *)s.c = 1.0;
+        unsigned i = __VERIFIER_nondet_uint(); assume(i < 8); s.c[i] = BOUND; double x = *(double *)s.c;
+        n = x == 1.0; check(n == 1); }";
+    assert!(!proved(&load(&text.replace("BOUND", "3"))));
+}
+
+#[test]
 fn loops_in_loops_and_functions() {
     let text = "float step(float x, int n) { while (n > 0) { x = x * 0.5f + 1.0f; n--; } return x; }
         int main(void) { float a = 0.0f, b = 0.0f; for (int i = 0; i < 1000; i++) {

@@ -194,14 +194,22 @@ impl Runner<'_> {
                     path.node = body.entry;
                 });
             }
-            Op::Load { var, addr, .. } => {
+            Op::Load { var, addr, region } => {
                 let addr = path.state.eval(program, *addr)?;
-                let value = path.state.load(addr, program.var(*var).ty);
+                let data = program.var(*var);
+                let value = match program.region(*region).width == Some(data.ty.bits) {
+                    true => path.state.load_one(addr, data.ty, data.float),
+                    false => path.state.load(addr, data.ty),
+                };
                 path.state.set(*var, value);
             }
-            Op::Store { addr, value, .. } => {
+            Op::Store { addr, value, region } => {
                 let (addr, stored) = (path.state.eval(program, *addr)?, path.state.eval(program, *value)?);
-                path.state.store(addr, program.exprs.ty(*value), stored);
+                let ty = program.exprs.ty(*value);
+                match program.region(*region).width == Some(ty.bits) {
+                    true => path.state.store_one(addr, ty, stored),
+                    false => path.state.store(addr, ty, stored),
+                }
             }
             Op::Alloc { var, .. } => {
                 let high = program.var(*var).ty.max();

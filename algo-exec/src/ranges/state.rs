@@ -16,6 +16,8 @@ use super::value::{self, Floats, MayBeUndefined, Range, bits, number};
 const WIDEST: u64 = 8;
 /// The greatest number of bytes that become zero together and are kept.
 const MOST_ZEROS: i128 = 512;
+/// The greatest distance of two addresses between which cells are looked at.
+const FARTHEST: u64 = 1 << 14;
 
 /// Inputs that a value depends on, by their positions in the order in which the path asks for them. It only guides the
 /// division of inputs.
@@ -168,6 +170,25 @@ impl State {
         Value { sources, ..Value::free(value::cast(ty, (low, high))) }
     }
 
+    /// The value of so many bits at one of some addresses, a multiple of their size.
+    pub(crate) fn load_one(&self, addr: Value, ty: IntTy, format: Option<FloatTy>) -> Value {
+        let mut one = self.load(addr, ty);
+        let Some((low, high)) = between(addr.range).filter(|(low, high)| low < high) else { return one };
+        let size = u64::from(ty.bits / 8);
+        let mut cells = (low.div_ceil(size)..=high / size).map(|at| {
+            let cell = self.load(Value::free(Range::of(i128::from(at * size))), ty);
+            (cell.range != Range::all(ty)).then_some(cell)
+        });
+        let Some(Some(first)) = cells.next() else { return one };
+        let mut range = first.range;
+        for cell in cells {
+            let Some(cell) = cell else { return one };
+            range = range.union(cell.range, format);
+            one.sources.add(cell.sources);
+        }
+        Value { range, ..one }
+    }
+
     /// The contents of so many bits at an address, as integers of any sign or as numbers, if they are known.
     pub(super) fn cell(&self, addr: u64, width: u32) -> Option<Value> {
         match self.memory.get(&addr) {
@@ -211,6 +232,38 @@ impl State {
         memory.insert(addr, (ty.bits, value));
     }
 
+    /// A store to one of some addresses, a multiple of the size.
+    pub(crate) fn store_one(&mut self, addr: Value, ty: IntTy, value: Value) {
+        match between(addr.range).filter(|(low, high)| low < high) {
+            Some((low, high)) => {
+                self.written.add(value.sources);
+                self.written.add(addr.sources);
+                let (size, written) = (u64::from(ty.bits / 8), self.written);
+                self.change(low, high + size, |start, width, old| {
+                    let mut sources = old.sources;
+                    sources.add(written);
+                    let one = width == ty.bits && start.is_multiple_of(size);
+                    one.then(|| Value { sources, ..Value::free(old.range.join(value.range)) })
+                });
+            }
+            None => self.store(addr, ty, value),
+        }
+    }
+
+    /// Replaces the cells that have bytes between two addresses; those without a new value are forgotten.
+    fn change(&mut self, from: u64, to: u64, new: impl Fn(u64, u32, Value) -> Option<Value>) {
+        let memory = Rc::make_mut(&mut self.memory);
+        let near = memory.range(from.saturating_sub(WIDEST)..to).map(|(&start, &cell)| (start, cell));
+        let near: Vec<(u64, (u32, Value))> =
+            near.filter(|(start, (width, _))| start + u64::from(width / 8) > from).collect();
+        for (start, (width, old)) in near {
+            match new(start, width, old) {
+                Some(value) => memory.insert(start, (width, value)),
+                None => memory.remove(&start),
+            };
+        }
+    }
+
     /// Bytes become zero.
     pub(crate) fn zero(&mut self, addr: Value, size: Value) {
         match (addr.range.single(), size.range.single()) {
@@ -219,6 +272,12 @@ impl State {
                 for addr in addr..addr + size {
                     self.store(Value::free(Range::of(addr)), byte, Value::free(Range::of(0)));
                 }
+            }
+            (Some(first), Some(size))
+                if fixed(Range::of(first)).is_some() && fixed(Range::of(first + size)).is_some() =>
+            {
+                let at = |addr: i128| u64::try_from(addr).expect("checked to be an address");
+                self.change(at(first), at(first + size), |_, _, _| None);
             }
             _ => {
                 self.written.add(addr.sources);
@@ -380,6 +439,13 @@ impl State {
 fn fixed(addr: Range) -> Option<u64> {
     let addr = u64::try_from(addr.single()?).ok()?;
     (addr & 0xffff_ffff < 0xffff_fff0).then_some(addr)
+}
+
+/// The first and the last address, if they are near to each other and no access between them goes on at address 0.
+fn between(addr: Range) -> Option<(u64, u64)> {
+    let Range::Int { low, high } = addr else { return None };
+    let (low, high) = (fixed(Range::of(low))?, fixed(Range::of(high))?);
+    (high - low <= FARTHEST && low >> 32 == high >> 32).then_some((low, high))
 }
 
 /// Whether a range of bits says the same about a value of a type.

@@ -113,14 +113,6 @@ impl Widening<'_> {
     }
 }
 
-/// The values of both ranges of a variable. Numbers of different signs are far from each other as bits.
-fn union(format: Option<FloatTy>, old: Range, new: Range) -> Range {
-    match format {
-        Some(ty) if old != new => Range::Float(old.floats(ty)).join(new),
-        _ => old.join(new),
-    }
-}
-
 /// Numbers for values in a union: the same one for what has the same number in both states.
 #[derive(Default)]
 struct Numbers {
@@ -162,7 +154,7 @@ impl State {
         let vars = self.vars.iter().zip(&other.vars).enumerate();
         let mut covered = |(at, (old, new)): (usize, (&Value, &Value))| {
             let format = program.var(VarId::new(at)).float;
-            (old.range == new.range || union(format, old.range, new.range) == old.range) && same(*old, *new)
+            (old.range == new.range || old.range.union(new.range, format) == old.range) && same(*old, *new)
         };
         if !vars.into_iter().all(&mut covered) {
             return false;
@@ -179,7 +171,7 @@ impl State {
         self.memory = Rc::new(memory);
         for (at, (old, new)) in self.vars.iter_mut().zip(&other.vars).enumerate() {
             let data = program.var(VarId::new(at));
-            let range = match (old.range, union(data.float, old.range, new.range)) {
+            let range = match (old.range, old.range.union(new.range, data.float)) {
                 (old, same) if same == old => same,
                 (old, Range::Float(new)) => widening.floats(old.floats(new.ty), new),
                 (old, Range::Int { low, high }) => widening.integers(data.ty, old.integers(data.ty), (low, high)),
