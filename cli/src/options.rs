@@ -172,6 +172,7 @@ choice!(/** The algorithm around the exploration. */ Algorithm {
     /** Execution with concrete inputs. */ Execution = "EXECUTION",
     /** Execution with all inputs that matter, if they are few. */ Exhaustive = "EXHAUSTIVE",
     /** Execution with ranges of inputs, which are divided. */ Subdivision = "SUBDIVISION",
+    /** Ranges of variables that hold in all rounds of loops. */ Ranges = "RANGES",
     /** Exploration of states whose values may be symbols. */ States = "STATES",
     /** Symbolic execution that passes each loop in one step. */ Summaries = "SUMMARIES",
     /** Inductive contracts of recursive functions. */ Contracts = "CONTRACTS",

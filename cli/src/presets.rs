@@ -52,6 +52,7 @@ const PRESETS: &[(&str, &str)] = &[
     ("predicate-abelf", include_str!("../presets/predicate-abelf.toml")),
     ("predicate-la", include_str!("../presets/predicate-la.toml")),
     ("predicate-sbe", include_str!("../presets/predicate-sbe.toml")),
+    ("ranges", include_str!("../presets/ranges.toml")),
     ("shape", include_str!("../presets/shape.toml")),
     ("shape-intervals", include_str!("../presets/shape-intervals.toml")),
     ("states", include_str!("../presets/states.toml")),

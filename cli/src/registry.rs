@@ -15,6 +15,7 @@ mod exhaustive;
 mod kind;
 mod loop_invariants;
 mod queries;
+mod ranges;
 mod states;
 mod strategies;
 mod subdivision;
@@ -41,6 +42,7 @@ pub use execution::ExecutionAnalysis;
 pub use exhaustive::ExhaustiveAnalysis;
 pub use kind::KInductionAnalysis;
 pub use loop_invariants::supplied as loop_invariants;
+pub use ranges::RangesAnalysis;
 pub use states::StatesAnalysis;
 pub use strategies::Strategies;
 pub use subdivision::SubdivisionAnalysis;
@@ -95,6 +97,7 @@ pub fn analysis(
         Algorithm::Execution => Box::new(ExecutionAnalysis::new(program, targets, config)),
         Algorithm::Exhaustive => Box::new(ExhaustiveAnalysis::new(program, targets, config)?),
         Algorithm::Subdivision => Box::new(SubdivisionAnalysis::new(program, targets, config)),
+        Algorithm::Ranges => Box::new(RangesAnalysis::new(program, targets)),
         Algorithm::States => Box::new(StatesAnalysis::new(program, targets, config)),
         Algorithm::Summaries => Box::new(SummariesAnalysis::new(program, targets)),
         Algorithm::Contracts => Box::new(ContractsAnalysis::new(&program, &targets, config)?),

@@ -7,9 +7,13 @@
 //! Where all executions of a part reach a target, one of them is replayed.
 
 mod boxes;
+mod fixpoint;
 mod run;
 mod state;
 mod value;
+mod widening;
+
+pub use fixpoint::Fixpoint;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;

@@ -42,10 +42,11 @@ pub(crate) struct Asked {
 
 /// A path.
 #[derive(Clone)]
-struct Path {
-    node: NodeId,
-    calls: Vec<EdgeId>,
-    state: State,
+pub(crate) struct Path {
+    pub(crate) node: NodeId,
+    /// The edges of the calls that are active.
+    pub(crate) calls: Vec<EdgeId>,
+    pub(crate) state: State,
     inputs: Vec<(Input, VarId)>,
     /// Whether other executions with these inputs may have taken another one.
     forked: bool,
@@ -54,6 +55,11 @@ struct Path {
 }
 
 impl Path {
+    /// A path that begins here.
+    pub(crate) fn new(node: NodeId, calls: Vec<EdgeId>, state: State) -> Self {
+        Path { node, calls, state, inputs: Vec::new(), forked: false, sources: Sources::default() }
+    }
+
     fn asked(self) -> Asked {
         asked(self.inputs, self.sources)
     }
@@ -66,8 +72,10 @@ fn asked(inputs: Vec<(Input, VarId)>, sources: Sources) -> Asked {
 }
 
 /// Why a path cannot be followed.
-enum Obstacle {
+pub(crate) enum Obstacle {
+    /// An operation may be undefined.
     Undefined,
+    /// A construct is not supported.
     Unsupported(EdgeId),
 }
 
@@ -88,16 +96,12 @@ pub(crate) struct Runner<'a> {
 }
 
 /// The part before the first input, which all runs have in common.
-pub(crate) struct Beginning(Path);
+pub(crate) struct Beginning(pub(crate) Path);
 
 impl Runner<'_> {
     /// Goes on to the first input, as far as that is simple.
     pub(crate) fn beginning(&self) -> Beginning {
-        let start = || {
-            let state = State::new(self.program);
-            let sources = Sources::default();
-            Path { node: self.program.entry, calls: Vec::new(), state, inputs: Vec::new(), forked: false, sources }
-        };
+        let start = || Path::new(self.program.entry, Vec::new(), State::new(self.program));
         let simple =
             |op: &Op| matches!(op, Op::Skip | Op::Assign { .. } | Op::Load { .. } | Op::Store { .. } | Op::Zero { .. });
         let mut path = start();
@@ -146,7 +150,7 @@ impl Runner<'_> {
     }
 
     /// The next points of a path.
-    fn step(&self, inputs: &InputBox, mut path: Path) -> Result<Vec<Path>, Obstacle> {
+    pub(crate) fn step(&self, inputs: &InputBox, mut path: Path) -> Result<Vec<Path>, Obstacle> {
         let program = self.program;
         if !self.relevant.contains(&path.node) {
             return Ok(Vec::new());
@@ -169,7 +173,7 @@ impl Runner<'_> {
                 let input = (first, u32::try_from(count).unwrap_or(u32::MAX));
                 path.inputs.push((input, *var));
                 let sources = Sources::input(path.inputs.len() - 1);
-                path.state.set(*var, Value { range: inputs.range(program, input, *var), sources });
+                path.state.set(*var, Value { sources, ..Value::free(inputs.range(program, input, *var)) });
             }
             Op::Call { callee, args, .. } => {
                 let function = program.func(*callee);
@@ -190,14 +194,22 @@ impl Runner<'_> {
                     path.node = body.entry;
                 });
             }
-            Op::Load { var, addr, .. } => {
+            Op::Load { var, addr, region } => {
                 let addr = path.state.eval(program, *addr)?;
-                let value = path.state.load(addr, program.var(*var).ty);
+                let data = program.var(*var);
+                let value = match program.region(*region).width == Some(data.ty.bits) {
+                    true => path.state.load_one(addr, data.ty, data.float),
+                    false => path.state.load(addr, data.ty),
+                };
                 path.state.set(*var, value);
             }
-            Op::Store { addr, value, .. } => {
+            Op::Store { addr, value, region } => {
                 let (addr, stored) = (path.state.eval(program, *addr)?, path.state.eval(program, *value)?);
-                path.state.store(addr, program.exprs.ty(*value), stored);
+                let ty = program.exprs.ty(*value);
+                match program.region(*region).width == Some(ty.bits) {
+                    true => path.state.store_one(addr, ty, stored),
+                    false => path.state.store(addr, ty, stored),
+                }
             }
             Op::Alloc { var, .. } => {
                 let high = program.var(*var).ty.max();

@@ -16,6 +16,8 @@ use super::value::{self, Floats, MayBeUndefined, Range, bits, number};
 const WIDEST: u64 = 8;
 /// The greatest number of bytes that become zero together and are kept.
 const MOST_ZEROS: i128 = 512;
+/// The greatest distance of two addresses between which cells are looked at.
+const FARTHEST: u64 = 1 << 14;
 
 /// Inputs that a value depends on, by their positions in the order in which the path asks for them. It only guides the
 /// division of inputs.
@@ -42,23 +44,35 @@ impl Sources {
 pub(crate) struct Value {
     pub(crate) range: Range,
     pub(crate) sources: Sources,
+    /// In all executions of a state what has the same number has the same bits; nothing is known about number 0.
+    pub(super) number: u32,
 }
 
 impl Value {
     /// A value that depends on no input.
     pub(crate) fn free(range: Range) -> Self {
-        Value { range, sources: Sources::default() }
+        Value { range, sources: Sources::default(), number: 0 }
     }
 }
 
 /// What is known at one point of a path.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
-    vars: Vec<Value>,
+    pub(super) vars: Vec<Value>,
     /// Cells by address: their widths in bits and values. No two overlap; what is in none may have any contents.
-    memory: Rc<BTreeMap<u64, (u32, Value)>>,
+    pub(super) memory: Rc<BTreeMap<u64, (u32, Value)>>,
     /// Where all that was written to memory comes from.
     written: Sources,
+    /// The greatest number of a value.
+    pub(super) numbers: u32,
+}
+
+/// The variable whose value an expression is.
+fn copied(program: &Program, id: ExprId) -> Option<VarId> {
+    match program.exprs.get(id).kind {
+        ExprKind::Var(var) => Some(var),
+        _ => None,
+    }
 }
 
 /// Any value of a variable.
@@ -71,7 +85,7 @@ impl State {
     /// Nothing is known.
     pub(crate) fn new(program: &Program) -> Self {
         let vars = (0..program.vars.len()).map(|var| Value::free(any(program, VarId::new(var)))).collect();
-        State { vars, memory: Rc::default(), written: Sources::default() }
+        State { vars, memory: Rc::default(), written: Sources::default(), numbers: 0 }
     }
 
     pub(crate) fn get(&self, var: VarId) -> Value {
@@ -79,12 +93,34 @@ impl State {
     }
 
     pub(crate) fn set(&mut self, var: VarId, value: Value) {
-        self.vars[var.index()] = value;
+        self.vars[var.index()] = self.numbered(value);
     }
 
-    /// A variable has one of fewer values.
-    fn narrow(&mut self, var: VarId, range: Range) {
+    /// A value with a number of its own, if it has none.
+    fn numbered(&mut self, value: Value) -> Value {
+        if value.number != 0 {
+            return value;
+        }
+        self.numbers += 1;
+        Value { number: self.numbers, ..value }
+    }
+
+    /// A variable has one of fewer values, and so has all that has the same value.
+    fn narrow(&mut self, program: &Program, var: VarId, range: Range) {
+        let number = self.vars[var.index()].number;
         self.vars[var.index()].range = range;
+        if number == 0 {
+            return;
+        }
+        for (at, other) in self.vars.iter_mut().enumerate() {
+            if other.number == number && other.range.single().is_none() && fits(range, program.var(VarId::new(at)).ty) {
+                other.range = range;
+            }
+        }
+        if self.memory.values().any(|(_, other)| other.number == number) {
+            let others = Rc::make_mut(&mut self.memory).values_mut().map(|(_, other)| other);
+            others.filter(|other| other.number == number).for_each(|other| other.range = range);
+        }
     }
 
     /// The value of an expression.
@@ -92,7 +128,8 @@ impl State {
         let sources = Sources::default();
         let mut evaluation = Evaluation { program, state: self, memo: FxHashMap::default(), sources };
         let range = evaluation.eval(id)?;
-        Ok(Value { range, sources: evaluation.sources })
+        let number = copied(program, id).map_or(0, |var| self.get(var).number);
+        Ok(Value { range, sources: evaluation.sources, number })
     }
 
     fn range(&self, program: &Program, id: ExprId) -> Result<Range, MayBeUndefined> {
@@ -104,7 +141,7 @@ impl State {
         let mut sources = addr.sources;
         let unknown = |mut sources: Sources| {
             sources.add(self.written);
-            Value { range: Range::all(ty), sources }
+            Value { sources, ..Value::free(Range::all(ty)) }
         };
         let Some(addr) = fixed(addr.range) else { return unknown(sources) };
         let (mut low, mut high, mut done) = (0, 0, 0);
@@ -116,8 +153,12 @@ impl State {
                 return unknown(sources);
             };
             sources.add(value.sources);
-            if start == addr && width == ty.bits && !ty.signed && matches!(value.range, Range::Float(_)) {
-                return Value { range: value.range, sources };
+            if start == addr && width == ty.bits {
+                match value.range {
+                    Range::Int { low, high } if low < ty.min() || high > ty.max() => {}
+                    Range::Float(_) if ty.signed => {}
+                    range => return Value { range, sources, number: value.number },
+                }
             }
             let skipped = u32::try_from(8 * (at - start)).expect("less than the width of a cell");
             let bits = (width - skipped).min(ty.bits - done);
@@ -126,12 +167,44 @@ impl State {
             high += part.1 << done;
             done += bits;
         }
-        Value { range: value::cast(ty, (low, high)), sources }
+        Value { sources, ..Value::free(value::cast(ty, (low, high))) }
+    }
+
+    /// The value of so many bits at one of some addresses, a multiple of their size.
+    pub(crate) fn load_one(&self, addr: Value, ty: IntTy, format: Option<FloatTy>) -> Value {
+        let mut one = self.load(addr, ty);
+        let Some((low, high)) = between(addr.range).filter(|(low, high)| low < high) else { return one };
+        let size = u64::from(ty.bits / 8);
+        let mut cells = (low.div_ceil(size)..=high / size).map(|at| {
+            let cell = self.load(Value::free(Range::of(i128::from(at * size))), ty);
+            (cell.range != Range::all(ty)).then_some(cell)
+        });
+        let Some(Some(first)) = cells.next() else { return one };
+        let mut range = first.range;
+        for cell in cells {
+            let Some(cell) = cell else { return one };
+            range = range.union(cell.range, format);
+            one.sources.add(cell.sources);
+        }
+        Value { range, ..one }
+    }
+
+    /// The contents of so many bits at an address, as integers of any sign or as numbers, if they are known.
+    pub(super) fn cell(&self, addr: u64, width: u32) -> Option<Value> {
+        match self.memory.get(&addr) {
+            Some(&(same, value)) if same == width => Some(value),
+            _ => {
+                let ty = IntTy { bits: width, signed: false };
+                let value = self.load(Value::free(Range::of(i128::from(addr))), ty);
+                (value.range != Range::all(ty)).then_some(value)
+            }
+        }
     }
 
     /// A store; one whose address is not known may change everything.
     pub(crate) fn store(&mut self, addr: Value, ty: IntTy, value: Value) {
         self.written.add(value.sources);
+        let value = self.numbered(value);
         let Some(addr) = fixed(addr.range) else {
             self.written.add(addr.sources);
             self.forget();
@@ -152,11 +225,43 @@ impl State {
                 if from < to {
                     let size = |bytes: u64| u32::try_from(8 * bytes).expect("less than the width of a cell");
                     let (low, high) = slice(old.range, width, size(from - start), size(to - from));
-                    memory.insert(from, (size(to - from), Value { range: Range::Int { low, high }, ..old }));
+                    memory.insert(from, (size(to - from), Value { range: Range::Int { low, high }, number: 0, ..old }));
                 }
             }
         }
         memory.insert(addr, (ty.bits, value));
+    }
+
+    /// A store to one of some addresses, a multiple of the size.
+    pub(crate) fn store_one(&mut self, addr: Value, ty: IntTy, value: Value) {
+        match between(addr.range).filter(|(low, high)| low < high) {
+            Some((low, high)) => {
+                self.written.add(value.sources);
+                self.written.add(addr.sources);
+                let (size, written) = (u64::from(ty.bits / 8), self.written);
+                self.change(low, high + size, |start, width, old| {
+                    let mut sources = old.sources;
+                    sources.add(written);
+                    let one = width == ty.bits && start.is_multiple_of(size);
+                    one.then(|| Value { sources, ..Value::free(old.range.join(value.range)) })
+                });
+            }
+            None => self.store(addr, ty, value),
+        }
+    }
+
+    /// Replaces the cells that have bytes between two addresses; those without a new value are forgotten.
+    fn change(&mut self, from: u64, to: u64, new: impl Fn(u64, u32, Value) -> Option<Value>) {
+        let memory = Rc::make_mut(&mut self.memory);
+        let near = memory.range(from.saturating_sub(WIDEST)..to).map(|(&start, &cell)| (start, cell));
+        let near: Vec<(u64, (u32, Value))> =
+            near.filter(|(start, (width, _))| start + u64::from(width / 8) > from).collect();
+        for (start, (width, old)) in near {
+            match new(start, width, old) {
+                Some(value) => memory.insert(start, (width, value)),
+                None => memory.remove(&start),
+            };
+        }
     }
 
     /// Bytes become zero.
@@ -167,6 +272,12 @@ impl State {
                 for addr in addr..addr + size {
                     self.store(Value::free(Range::of(addr)), byte, Value::free(Range::of(0)));
                 }
+            }
+            (Some(first), Some(size))
+                if fixed(Range::of(first)).is_some() && fixed(Range::of(first + size)).is_some() =>
+            {
+                let at = |addr: i128| u64::try_from(addr).expect("checked to be an address");
+                self.change(at(first), at(first + size), |_, _, _| None);
             }
             _ => {
                 self.written.add(addr.sources);
@@ -210,9 +321,9 @@ impl State {
                 let mut state = self;
                 let Range::Int { low, high } = state.get(var).range else { return Ok(vec![state]) };
                 match truth {
-                    false => state.narrow(var, Range::of(0)),
-                    true if low == 0 => state.narrow(var, Range::Int { low: 1, high }),
-                    true if high == 0 => state.narrow(var, Range::Int { low, high: -1 }),
+                    false => state.narrow(program, var, Range::of(0)),
+                    true if low == 0 => state.narrow(program, var, Range::Int { low: 1, high }),
+                    true if high == 0 => state.narrow(program, var, Range::Int { low, high: -1 }),
                     true => {}
                 }
                 Ok(vec![state])
@@ -253,7 +364,7 @@ impl State {
             if let ExprKind::Var(var) = exprs.get(side).kind
                 && matches!(self.get(var).range, Range::Int { .. })
             {
-                self.narrow(var, Range::Int { low, high });
+                self.narrow(program, var, Range::Int { low, high });
             }
         }
         Ok(vec![self])
@@ -298,8 +409,8 @@ impl State {
                 && range.is_zero()
             {
                 let mut negative = self.clone();
-                self.narrow(var, Range::of(bits(range.ty, 0.0)));
-                negative.narrow(var, Range::of(bits(range.ty, -0.0)));
+                self.narrow(program, var, Range::of(bits(range.ty, 0.0)));
+                negative.narrow(program, var, Range::of(bits(range.ty, -0.0)));
                 return Ok(vec![negative, self]);
             }
         }
@@ -309,7 +420,9 @@ impl State {
     /// A variable is in a range of numbers, if the expression is one, or one in another format.
     fn restrict(&mut self, program: &Program, id: ExprId, range: Floats) {
         match program.exprs.get(id).kind {
-            ExprKind::Var(var) if self.get(var).range.single().is_none() => self.narrow(var, Range::Float(range)),
+            ExprKind::Var(var) if self.get(var).range.single().is_none() => {
+                self.narrow(program, var, Range::Float(range))
+            }
             ExprKind::FloatToFloat(FloatTy::F32, arg) => {
                 // Rounding is monotone, and leaves the values of the variable as they are.
                 let ty = FloatTy::F32;
@@ -326,6 +439,21 @@ impl State {
 fn fixed(addr: Range) -> Option<u64> {
     let addr = u64::try_from(addr.single()?).ok()?;
     (addr & 0xffff_ffff < 0xffff_fff0).then_some(addr)
+}
+
+/// The first and the last address, if they are near to each other and no access between them goes on at address 0.
+fn between(addr: Range) -> Option<(u64, u64)> {
+    let Range::Int { low, high } = addr else { return None };
+    let (low, high) = (fixed(Range::of(low))?, fixed(Range::of(high))?);
+    (high - low <= FARTHEST && low >> 32 == high >> 32).then_some((low, high))
+}
+
+/// Whether a range of bits says the same about a value of a type.
+fn fits(range: Range, ty: IntTy) -> bool {
+    match range {
+        Range::Int { low, high } => ty.min() <= low && high <= ty.max(),
+        Range::Float(_) => !ty.signed,
+    }
 }
 
 /// Some of the bits of a cell with so many, as an unsigned number.

@@ -124,6 +124,14 @@ impl Range {
         }
     }
 
+    /// Both sets of numbers of a format, if they have one. Numbers of different signs are far from each other as bits.
+    pub(crate) fn union(self, other: Self, format: Option<FloatTy>) -> Self {
+        match format {
+            Some(ty) if self != other => Range::Float(self.floats(ty)).join(other),
+            _ => self.join(other),
+        }
+    }
+
     /// The values as bits of a type.
     pub(crate) fn integers(self, ty: IntTy) -> (i128, i128) {
         match self {

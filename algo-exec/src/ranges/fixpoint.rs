@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Verification with ranges that hold in all rounds of loops.
+//!
+//! This is abstract interpretation with intervals (Cousot and Cousot, *Abstract Interpretation: A Unified Lattice Model*,
+//! POPL 1977): states at the heads of loops grow until they are inductive, and shrink again afterwards. Between the heads
+//! paths are followed as runs with ranges of inputs do, with a bounded number of states at each location (trace
+//! partitioning, Mauborgne and Rival, ESOP 2005). It proves only: what it cannot exclude need not be possible.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use cfa::ids::{NodeId, VarId};
+use cfa::ir::{BinOp, ExprKind, HavocOrigin, Op};
+use cfa::{EdgeId, Program};
+use cpa_core::{Cx, Outcome, Stop, Verdict};
+
+use super::boxes::InputBox;
+use super::gave_up;
+use super::run::{Obstacle, Path, Runner};
+use super::state::State;
+use super::widening::{Thresholds, Widening};
+use crate::settled;
+
+/// The states of one location from one head that are kept apart.
+const APART: usize = 8;
+/// The states of one head that are kept apart.
+const CASES: usize = 32;
+/// How often a state takes the values of others before its bounds are moved to thresholds.
+const PLAIN: u32 = 2;
+/// How often that may be before its bounds are moved as far as possible.
+const LADDER: u32 = 40;
+/// How often the states shrink.
+const SHRINKINGS: u32 = 12;
+/// The greatest number of steps.
+const STEPS: u64 = 10_000_000;
+/// The greatest number of heads with different calls.
+const HEADS: usize = 4096;
+
+/// The head of a loop, and the edges of the calls that are active.
+type Place = (Vec<EdgeId>, NodeId);
+/// The values of variables by which states are kept apart, where they are known.
+type Flags = Vec<Option<i128>>;
+
+/// A state of a head; none stands for the start of the program.
+type Source = Option<(Place, Flags)>;
+
+/// By which variables the states of a head are kept apart.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+enum Apart {
+    /// By flags and counters, as if loops with few rounds were unrolled.
+    #[default]
+    Counters,
+    /// By flags, when these were too many.
+    Flags,
+    /// Not at all, when these were, too.
+    Nothing,
+}
+
+/// What is known at the head of a loop.
+#[derive(Clone, Default)]
+struct Head {
+    /// The states, and how often each of them grew.
+    states: BTreeMap<Flags, (State, u32)>,
+    apart: Apart,
+}
+
+/// Why there is no proof.
+#[derive(Clone, Copy)]
+enum Missed {
+    Target(NodeId),
+    Undefined(NodeId),
+    Unsupported(EdgeId),
+}
+
+/// Where paths from one place lead.
+#[derive(Default)]
+struct Segment {
+    arrived: BTreeMap<Place, Vec<State>>,
+    missed: Option<Missed>,
+}
+
+/// Verification by an inductive state for each head of a loop.
+pub struct Fixpoint {
+    program: Arc<Program>,
+    targets: BTreeSet<NodeId>,
+    relevant: BTreeSet<NodeId>,
+    locals: Vec<Vec<VarId>>,
+    /// The variables that only take constants.
+    flags: Vec<VarId>,
+    /// Also those that are counted up or down from constants.
+    counters: Vec<VarId>,
+    thresholds: Thresholds,
+    start: Option<Path>,
+    heads: BTreeMap<Place, Head>,
+    /// The states that are new.
+    open: BTreeSet<Source>,
+    /// What paths from a state met.
+    missed: BTreeMap<Source, Missed>,
+    shrinkings: u32,
+    steps: u64,
+    verdict: Option<Verdict>,
+}
+
+impl Fixpoint {
+    /// An analysis that looks for the targets.
+    pub fn new(program: Arc<Program>, targets: BTreeSet<NodeId>) -> Self {
+        let relevant = program.leading_to(&targets);
+        let (locals, thresholds) = (program.locals(), Thresholds::new(&program));
+        let (flags, counters) = (flags(&program, false), flags(&program, true));
+        let (heads, open, missed) = (BTreeMap::new(), BTreeSet::from([None]), BTreeMap::new());
+        let (start, shrinkings, steps, verdict) = (None, 0, 0, None);
+        Fixpoint {
+            program,
+            targets,
+            relevant,
+            locals,
+            flags,
+            counters,
+            thresholds,
+            start,
+            heads,
+            open,
+            missed,
+            shrinkings,
+            steps,
+            verdict,
+        }
+    }
+
+    /// The number of steps so far.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Runs until there is a verdict. After a timeout or cancellation it can be run again and goes on where it was.
+    pub fn run(&mut self, cx: &mut Cx) -> Outcome {
+        let result = self.verdict.take().map_or_else(|| self.solve(cx), Ok);
+        settled(&mut self.verdict, result, &self.program)
+    }
+
+    fn solve(&mut self, cx: &mut Cx) -> Result<Verdict, Stop> {
+        let program = Arc::clone(&self.program);
+        if self.start.is_none() {
+            self.start = Some(self.runner(&program).beginning().0);
+        }
+        loop {
+            if !self.grow(cx, &program)? {
+                return Ok(gave_up("there are too many places for ranges"));
+            }
+            // The states are inductive: nothing was met on any path from any of them.
+            let Some(&missed) = self.missed.values().next() else { return Ok(Verdict::True) };
+            if self.shrinkings == SHRINKINGS || !self.shrink(cx, &program)? {
+                let place = |node| program.place(node);
+                return Ok(gave_up(&match missed {
+                    Missed::Target(node) => format!("ranges do not exclude the target at {}", place(node)),
+                    Missed::Undefined(node) => format!("an operation at {} may be undefined", place(node)),
+                    Missed::Unsupported(edge) => format!("edge {edge} cannot be run with ranges"),
+                }));
+            }
+            self.shrinkings += 1;
+        }
+    }
+
+    fn runner<'a>(&'a self, program: &'a Program) -> Runner<'a> {
+        Runner { program, targets: &self.targets, relevant: &self.relevant, locals: &self.locals }
+    }
+
+    /// States grow until each path from one of them to the next head ends in one of them; no if that takes too long.
+    fn grow(&mut self, cx: &mut Cx, program: &Program) -> Result<bool, Stop> {
+        while let Some(source) = self.next_open(program) {
+            let Segment { arrived, missed } = self.follow(cx, program, &source)?;
+            self.open.remove(&source);
+            match missed {
+                Some(missed) => self.missed.insert(source, missed),
+                None => self.missed.remove(&source),
+            };
+            for (place, states) in arrived {
+                self.arrive(program, &place, states);
+            }
+            if self.heads.len() > HEADS || self.steps > STEPS {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Inner loops come first.
+    fn next_open(&self, program: &Program) -> Option<Source> {
+        let depth = |source: &Source| {
+            let Some(((calls, node), _)) = source else { return 0 };
+            let around = |node| program.loops.around(node).count();
+            around(*node) + calls.iter().map(|&call| around(program.edge(call).src)).sum::<usize>()
+        };
+        self.open.iter().max_by_key(|source| depth(source)).cloned()
+    }
+
+    /// The states of a head become those that arrive there when all others are as they were; returns whether one of them
+    /// is smaller now.
+    fn shrink(&mut self, cx: &mut Cx, program: &Program) -> Result<bool, Stop> {
+        let mut arrived: BTreeMap<Place, Vec<State>> = BTreeMap::new();
+        for source in self.sources() {
+            for (place, mut states) in self.follow(cx, program, &source)?.arrived {
+                arrived.entry(place).or_default().append(&mut states);
+            }
+        }
+        let mut smaller = arrived.len() < self.heads.len();
+        for (place, head) in &mut self.heads {
+            let states = arrived.remove(place).unwrap_or_default();
+            let vars = [&self.counters[..], &self.flags, &[]][head.apart as usize];
+            let mut grouped = grouped(program, vars, states);
+            for (flags, (state, grown)) in std::mem::take(&mut head.states) {
+                let Some(new) = grouped.remove(&flags) else {
+                    smaller = true;
+                    continue;
+                };
+                smaller |= !new.covers(program, &state);
+                head.states.insert(flags, (new, grown));
+            }
+        }
+        self.open = self.sources().collect();
+        self.missed.clear();
+        Ok(smaller)
+    }
+
+    fn sources(&self) -> impl Iterator<Item = Source> + use<> {
+        let states = |(place, head): (&Place, &Head)| -> Vec<Source> {
+            head.states.keys().map(|flags| Some((place.clone(), flags.clone()))).collect()
+        };
+        let heads: Vec<Source> = self.heads.iter().flat_map(states).collect();
+        std::iter::once(None).chain(heads)
+    }
+
+    /// Adds states to those of a head; those that stand for more then are open.
+    fn arrive(&mut self, program: &Program, place: &Place, states: Vec<State>) {
+        let head = self.heads.entry(place.clone()).or_default();
+        let vars = |apart| [&self.counters[..], &self.flags, &[]][apart as usize];
+        for (flags, new) in grouped(program, vars(head.apart), states) {
+            let Some((state, grown)) = head.states.get_mut(&flags) else {
+                head.states.insert(flags.clone(), (new, 0));
+                self.open.insert(Some((place.clone(), flags)));
+                continue;
+            };
+            if state.covers(program, &new) {
+                continue;
+            }
+            state.unite(
+                program,
+                &new,
+                match *grown {
+                    0..PLAIN => Widening::None,
+                    PLAIN..LADDER => Widening::Thresholds(&self.thresholds),
+                    _ => Widening::Limits,
+                },
+            );
+            *grown += 1;
+            self.open.insert(Some((place.clone(), flags)));
+        }
+        while head.states.len() > CASES {
+            head.apart = if head.apart == Apart::Counters { Apart::Flags } else { Apart::Nothing };
+            let all = std::mem::take(&mut head.states).into_values().map(|(state, _)| state).collect();
+            let all = grouped(program, vars(head.apart), all);
+            head.states = all.into_iter().map(|(flags, state)| (flags, (state, 0))).collect();
+            let elsewhere = |source: &Source| source.as_ref().is_none_or(|(other, _)| other != place);
+            self.open.retain(elsewhere);
+            self.missed.retain(|source, _| elsewhere(source));
+            self.open.extend(head.states.keys().map(|flags| Some((place.clone(), flags.clone()))));
+        }
+    }
+
+    /// Follows all paths from a state to the next heads.
+    fn follow(&mut self, cx: &mut Cx, program: &Program, source: &Source) -> Result<Segment, Stop> {
+        let first = match source {
+            None => self.start.clone().expect("made first"),
+            Some((place, flags)) => Path::new(place.1, place.0.clone(), self.heads[place].states[flags].0.clone()),
+        };
+        let mut queue = BTreeMap::from([(order(program, &first), vec![first])]);
+        let (runner, inputs) = (self.runner(program), InputBox::default());
+        let (mut segment, mut steps) = (Segment::default(), 0);
+        // All paths to a location are there when its turn comes, because only edges to heads lead backwards.
+        while let Some((_, paths)) = queue.pop_first() {
+            cx.check()?;
+            for path in apart(program, &self.flags, paths) {
+                steps += 1;
+                let node = path.node;
+                if self.targets.contains(&node) {
+                    segment.missed = Some(Missed::Target(node));
+                    continue;
+                }
+                let next = match runner.step(&inputs, path) {
+                    Ok(next) => next,
+                    Err(Obstacle::Undefined) => {
+                        segment.missed = Some(Missed::Undefined(node));
+                        continue;
+                    }
+                    Err(Obstacle::Unsupported(edge)) => {
+                        segment.missed = Some(Missed::Unsupported(edge));
+                        continue;
+                    }
+                };
+                for Path { node, calls, state, .. } in next {
+                    if program.loops.is_head(node) {
+                        segment.arrived.entry((calls, node)).or_default().push(state);
+                    } else {
+                        let path = Path::new(node, calls, state);
+                        queue.entry(order(program, &path)).or_default().push(path);
+                    }
+                }
+            }
+        }
+        self.steps += steps;
+        Ok(segment)
+    }
+}
+
+/// The place of a path in the order in which locations are reached without going back to the head of a loop.
+fn order(program: &Program, path: &Path) -> Vec<u32> {
+    let calls = path.calls.iter().map(|&call| program.edge(call).src);
+    calls.chain([path.node]).map(|node| program.node(node).rpo).collect()
+}
+
+/// Paths to one location: not too many. States with the same values of flags become one.
+fn apart(program: &Program, flags: &[VarId], paths: Vec<Path>) -> Vec<Path> {
+    if paths.len() <= APART {
+        return paths;
+    }
+    let (node, calls) = (paths[0].node, paths[0].calls.clone());
+    let states = paths.into_iter().map(|path| path.state).collect();
+    let mut states: Vec<State> = grouped(program, flags, states).into_values().collect();
+    if states.len() > APART {
+        states = grouped(program, &[], states).into_values().collect();
+    }
+    states.into_iter().map(|state| Path::new(node, calls.clone(), state)).collect()
+}
+
+/// One state for all with the same values of some variables.
+fn grouped(program: &Program, vars: &[VarId], states: Vec<State>) -> BTreeMap<Flags, State> {
+    let mut groups: BTreeMap<Flags, State> = BTreeMap::new();
+    for state in states {
+        let values = vars.iter().map(|&var| state.get(var).range.single()).collect();
+        match groups.get_mut(&values) {
+            Some(group) => group.unite(program, &state, Widening::None),
+            None => {
+                groups.insert(values, state);
+            }
+        }
+    }
+    groups
+}
+
+/// The variables that only take constants and truth values, also from each other, and `counting` by constants.
+fn flags(program: &Program, counting: bool) -> Vec<VarId> {
+    let exprs = &program.exprs;
+    let counted = |value| match exprs.get(value).kind {
+        ExprKind::Binary(BinOp::Add | BinOp::Sub, from, step) if counting && exprs.as_const(step).is_some() => from,
+        _ => value,
+    };
+    let mut is_flag: Vec<bool> = program.vars.iter().map(|var| var.float.is_none()).collect();
+    loop {
+        let mut dropped = false;
+        let mut check = |is_flag: &mut Vec<bool>, var: VarId, value| {
+            let good = match exprs.get(counted(value)).kind {
+                ExprKind::Const(_) => true,
+                ExprKind::Var(from) => is_flag[from.index()],
+                _ => exprs.is_truth(value),
+            };
+            dropped |= !good && is_flag[var.index()];
+            is_flag[var.index()] &= good;
+        };
+        for edge in &program.edges {
+            match &edge.op {
+                Op::Assign { var, value } => check(&mut is_flag, *var, *value),
+                Op::Call { callee, args, .. } => {
+                    for (&param, &arg) in program.func(*callee).params.iter().zip(args) {
+                        check(&mut is_flag, param, arg);
+                    }
+                }
+                _ => {}
+            }
+        }
+        for edge in &program.edges {
+            let (from, var) = match &edge.op {
+                Op::Call { callee, result: Some(var), .. } => (program.func(*callee).ret, *var),
+                // A declaration without a value.
+                Op::Havoc { origin: HavocOrigin::Uninitialised, .. } => continue,
+                Op::Havoc { var, .. } | Op::Load { var, .. } | Op::Alloc { var, .. } => (None, *var),
+                _ => continue,
+            };
+            let good = from.is_some_and(|from| is_flag[from.index()]);
+            dropped |= !good && is_flag[var.index()];
+            is_flag[var.index()] &= good;
+        }
+        if !dropped {
+            break;
+        }
+    }
+    let vars = (0..program.vars.len()).map(VarId::new);
+    vars.filter(|var| is_flag[var.index()]).collect()
+}
