@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use algo_cegar::replay;
 use cfa::ir::Op;
-use cfa::machine::{Asked, Code, End, Inputs, Machine, NoInputs, Setup, Storage};
+use cfa::machine::{Asked, Code, End, Inputs, Machine, NoInputs, Random, Setup, Storage};
 use cfa::{EdgeId, IntTy, NodeId, Program};
 use cpa_core::{Assurance, Cx, Outcome, Reason, Stop, Verdict};
 
 use crate::constants::Constants;
-use crate::inputs::{Chosen, Random};
+use crate::inputs::Chosen;
 use crate::lengths::Lengths;
 use crate::looks::{Looks, SLICE, report_runs};
 use crate::playback::counterexample;

@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use cfa::ir::{FloatTy, Op};
-use cfa::machine::{Asked, Inputs};
+use cfa::machine::{Asked, Inputs, Random};
 use cfa::{EdgeId, IntTy, Program};
 use rustc_hash::FxHashMap;
 
@@ -12,28 +12,6 @@ use crate::constants::Constants;
 
 /// A run asks for at most so many inputs.
 const MAX_INPUTS: usize = 1 << 21;
-
-/// Pseudo-random numbers (Marsaglia, *Xorshift RNGs*), so that a run of the tool can be repeated.
-#[derive(Clone, Debug)]
-pub(crate) struct Random(u64);
-
-impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
-        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
-    }
-
-    /// A number below `bound`, which is not 0.
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
-        (self.next() >> 11) as usize % bound
-    }
-}
 
 /// How the inputs of a place are chosen.
 #[derive(Clone, Copy, PartialEq, Debug)]

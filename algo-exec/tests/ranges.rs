@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use algo_exec::Fixpoint;
-use cfa::machine::{Asked, Code, End, Inputs, Machine, Setup, Storage};
+use cfa::machine::{Asked, Code, End, Inputs, Machine, Random, Setup, Storage};
 use cfa::{IntTy, Options, Program, Property, Source};
 use cpa_core::Cx;
 
@@ -158,33 +158,16 @@ fn a_run_goes_on_after_a_stop() {
     assert_eq!(fixpoint.run(&mut Cx::unlimited()).verdict().to_string(), "TRUE");
 }
 
-struct Random(u64);
+struct Choices(Random);
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-
-    fn pick<'a>(&mut self, some: &[&'a str]) -> &'a str {
-        some[self.below(some.len() as u64) as usize]
-    }
-}
-
-impl Inputs for Random {
+impl Inputs for Choices {
     fn value(&mut self, _asked: Asked, ty: IntTy) -> Option<i128> {
         let simple = [0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -3.0, 1e30, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
-        let (small, number) = (i128::from(self.below(8)) - 3, simple[self.below(simple.len() as u64) as usize]);
-        Some(ty.wrap(match self.below(6) {
+        let (small, number) = (self.0.below(8) as i128 - 3, self.0.pick(&simple));
+        Some(ty.wrap(match self.0.below(6) {
             0 => i128::from(number.to_bits()),
             1 | 2 => i128::from((number as f32).to_bits()),
-            3 => [ty.min(), ty.max(), -1][self.below(3) as usize],
+            3 => self.0.pick(&[ty.min(), ty.max(), -1]),
             _ => small,
         }))
     }
@@ -269,36 +252,36 @@ fn statements(random: &mut Random, text: &mut String, depth: u32) {
 }
 
 /// Whether some execution with random inputs reaches the error.
-fn reaches(program: &Program, random: &mut Random) -> bool {
+fn reaches(program: &Program, inputs: &mut Choices) -> bool {
     let targets = program.targets(&Property::default_errors());
     let setup = Setup::new(&targets, Storage::Inputs);
     let code = Rc::new(Code::new(program, &setup).unwrap());
     (0..60).any(|_| {
         let mut machine = Machine::new(Rc::clone(&code), 1 << 20);
-        matches!(machine.run(random, 3000), Some(End::Target(_)))
+        matches!(machine.run(inputs, 3000), Some(End::Target(_)))
     })
 }
 
 #[test]
 fn executions_are_contained() {
     let rounds = std::env::var("ROUNDS").map_or(ROUNDS, |rounds| rounds.parse().expect("a number of programs"));
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut choices = Choices(Random::new(1));
     let (mut proofs, mut errors) = (0, 0);
     for _ in 0..rounds {
         let mut text = "double g, a[2] = { 0.0, -1.0 }; int main(void) { double x = 0.0, y = 1.0, *h = &g;
             float f = 0.5f; int i = 0, j = 1; unsigned u = 3; signed char c = -1; _Bool t = 0; "
             .to_owned();
-        statements(&mut random, &mut text, 2);
-        statements(&mut random, &mut text, 2);
+        statements(&mut choices.0, &mut text, 2);
+        statements(&mut choices.0, &mut text, 2);
         let _ = write!(
             text,
             "if ({} && !({})) reach_error(); return 0; }}",
-            condition(&mut random),
-            condition(&mut random)
+            condition(&mut choices.0),
+            condition(&mut choices.0)
         );
         let program = load(&text);
         let is_safe = proved(&program);
-        let is_reached = reaches(&program, &mut random);
+        let is_reached = reaches(&program, &mut choices);
         assert!(!(is_safe && is_reached), "the error is reached in\n{text}");
         proofs += u32::from(is_safe);
         errors += u32::from(is_reached);

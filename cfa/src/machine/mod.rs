@@ -15,6 +15,7 @@ mod code;
 mod compile;
 mod exprs;
 mod memory;
+mod random;
 mod run;
 mod skip;
 
@@ -28,6 +29,7 @@ use crate::ir::IntTy;
 
 pub use compile::Code;
 pub use memory::AccessError;
+pub use random::Random;
 pub use run::Machine;
 
 /// What happens with storage that was never written: local variables without initialiser, the contents of new objects.

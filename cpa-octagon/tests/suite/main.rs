@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use cfa::machine::{Asked, Code, End, Inputs, Machine, Setup, Storage};
+use cfa::machine::{Asked, Code, End, Inputs, Machine, Random, Setup, Storage};
 use cfa::{ExprKind, IntTy, Options, Program, Property, Source, VarId};
 use cpa_core::algorithm::at_target;
 use cpa_core::{CallstackCpa, Composite, Cx, Exploration, LocationCpa, Remerge, ReversePostOrder, Status, Step, run};
@@ -22,20 +22,11 @@ fn program(text: &str) -> Arc<Program> {
     Arc::new(cfa::load(&[source], &Options::default()).unwrap())
 }
 
-struct Random(u64);
+struct Choices(Random);
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-}
-
-impl Inputs for Random {
+impl Inputs for Choices {
     fn value(&mut self, _asked: Asked, ty: IntTy) -> Option<i128> {
-        let random = self.next();
+        let random = self.0.next();
         // Numbers as bits; they are good for unsigned integers too.
         let float = match random >> 40 & 15 {
             0 => f32::NAN,
@@ -57,7 +48,7 @@ impl Inputs for Random {
         })
     }
     fn byte(&mut self, _asked: Asked, _addr: u64) -> Option<u8> {
-        Some(self.next() as u8)
+        Some(self.0.next() as u8)
     }
 }
 
@@ -87,7 +78,7 @@ const PROGRAMS: &[&str] = &[
 
 #[test]
 fn concrete_runs_are_contained() {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut choices = Choices(Random::new(1));
     for text in PROGRAMS {
         let text = text.replace("int f(int a", "int f2(int v); int f(int a");
         let program = program(&text);
@@ -97,9 +88,9 @@ fn concrete_runs_are_contained() {
         let code = Rc::new(Code::new(&program, &setup).unwrap());
         for round in 0..300 {
             let mut machine = Machine::new(Rc::clone(&code), 1 << 20);
-            let end = machine.run(&mut random, 1000).expect("the loops are short");
+            let end = machine.run(&mut choices, 1000).expect("the loops are short");
             assert!(matches!(end, End::Returned | End::Halted(_)), "{end:?}");
-            let mask = random.next();
+            let mask = choices.0.next();
             let some: BTreeSet<VarId> =
                 (0..program.vars.len()).filter(|bit| mask >> (bit % 64) & 1 == 1).map(VarId::new).collect();
             let tracked = (round % 2 == 1).then(|| Rc::new(some));

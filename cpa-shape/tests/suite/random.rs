@@ -4,34 +4,17 @@
 use std::fmt::Write;
 use std::rc::Rc;
 
-use cfa::machine::{Asked, Code, End, Inputs, Machine, Setup, Storage};
+use cfa::machine::{Asked, Code, End, Inputs, Machine, Random, Setup, Storage};
 use cfa::{IntTy, Property};
 use cpa_shape::ShapeOptions;
 
 use super::{Explored, explore_with, program};
 
-struct Random(u64);
+struct Choices(Random);
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-
-    fn pick<'a>(&mut self, some: &[&'a str]) -> &'a str {
-        some[self.below(some.len() as u64) as usize]
-    }
-}
-
-impl Inputs for Random {
+impl Inputs for Choices {
     fn value(&mut self, _asked: Asked, _ty: IntTy) -> Option<i128> {
-        Some(i128::from(self.below(3)))
+        Some(self.0.below(3) as i128)
     }
     fn byte(&mut self, _asked: Asked, _addr: u64) -> Option<u8> {
         Some(0)
@@ -108,30 +91,30 @@ fn error(random: &mut Random) -> String {
 }
 
 /// Whether some execution with random inputs reaches the error.
-fn reaches(program: &cfa::Program, random: &mut Random) -> bool {
+fn reaches(program: &cfa::Program, inputs: &mut Choices) -> bool {
     let targets = program.targets(&Property::default_errors());
     let setup = Setup::new(&targets, Storage::Inputs);
     let code = Rc::new(Code::new(program, &setup).unwrap());
     (0..60).any(|_| {
         let mut machine = Machine::new(Rc::clone(&code), 1 << 20);
-        matches!(machine.run(random, 3000), Some(End::Target(_)))
+        matches!(machine.run(inputs, 3000), Some(End::Target(_)))
     })
 }
 
 #[test]
 fn executions_are_contained() {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut choices = Choices(Random::new(1));
     let (mut proofs, mut errors) = (0, 0);
     for round in 0..ROUNDS {
         let options = ShapeOptions { holes: round % 2 == 0 };
         let mut text = "int main(void) { struct node *p = 0, *q = 0, *r = 0; int i = 0, j = 1; ".to_owned();
-        statements(&mut random, &mut text, 2);
-        statements(&mut random, &mut text, 2);
-        let error = error(&mut random);
+        statements(&mut choices.0, &mut text, 2);
+        statements(&mut choices.0, &mut text, 2);
+        let error = error(&mut choices.0);
         let _ = write!(text, "{error} return 0; }}");
         let program = program(&text);
         let is_safe = explore_with(&program, options) == Explored::Safe;
-        let is_reached = reaches(&program, &mut random);
+        let is_reached = reaches(&program, &mut choices);
         assert!(!(is_safe && is_reached), "the error is reached in\n{text}");
         proofs += u32::from(is_safe);
         errors += u32::from(is_reached);

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use cfa::IntTy;
-use cfa::machine::{Asked, Code, End, Inputs, Machine as Concrete, Move, Setup, Storage};
+use cfa::machine::{Asked, Code, End, Inputs, Machine as Concrete, Move, Random, Setup, Storage};
 use cpa_core::Step;
 use cpa_value::{Machine, SlotSet, Tracked, ValueState};
 
@@ -51,24 +51,15 @@ const PROGRAMS: &[&str] = &[
        if (d != d) reach_error(); d = d + f; if (d > 1.0) f = 0.0f / f; if (f != f) k = 3; return k; }",
 ];
 
-struct Random(u64);
+struct Choices(Random);
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-}
-
-impl Inputs for Random {
+impl Inputs for Choices {
     fn value(&mut self, _asked: Asked, _ty: IntTy) -> Option<i128> {
-        let random = self.next();
+        let random = self.0.next();
         Some(if random & 1 == 0 { i128::from(random >> 8 & 15) - 5 } else { i128::from(random >> 8) })
     }
     fn byte(&mut self, _asked: Asked, _addr: u64) -> Option<u8> {
-        Some(self.next() as u8)
+        Some(self.0.next() as u8)
     }
 }
 
@@ -97,7 +88,7 @@ fn follow(machine: &Machine, moves: &[Move], run: &Concrete, tracked: Tracked<'_
 
 #[test]
 fn concrete_runs_are_contained() {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut choices = Choices(Random::new(1));
     for text in PROGRAMS {
         let program = program(text);
         let machine = Machine::new(Arc::clone(&program));
@@ -107,11 +98,11 @@ fn concrete_runs_are_contained() {
         let (mut known, mut full) = (0, 0);
         for _ in 0..150 {
             let mut run = Concrete::new(Rc::clone(&code), 1 << 20);
-            let end = run.run(&mut random, 1000).expect("the loops are short");
+            let end = run.run(&mut choices, 1000).expect("the loops are short");
             assert!(matches!(end, End::Returned | End::Halted(_)), "{end:?} in {text}");
             let moves: Vec<Move> = run.steps().to_vec();
             full += usize::from(follow(&machine, &moves, &run, Tracked::All) > 0);
-            let mask = random.next() | 1;
+            let mask = choices.0.next() | 1;
             let some = (0..program.vars.len()).filter(|bit| mask >> (bit % 64) & 1 == 1);
             let some: SlotSet = some.map(|index| machine.slot(cfa::VarId::new(index))).collect();
             known += follow(&machine, &moves, &run, Tracked::Set(&some));
