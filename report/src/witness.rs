@@ -102,7 +102,7 @@ pub fn loop_invariants(program: &Program, invariants: &Invariants) -> Vec<LoopIn
     found
 }
 
-/// A violation witness; none if it is not known where the run ends.
+/// A violation witness; none if no place in the text stands for where the run ends.
 pub fn violation(
     program: &Program,
     property: &Property,
