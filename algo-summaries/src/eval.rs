@@ -170,47 +170,17 @@ impl Walker<'_> {
         if modular && linear { Ok(result) } else { self.fit(state, result, ty) }
     }
 
-    /// Division, shifts and bit operators.
+    /// Division, shifts and bit operators, by the case that holds.
     fn other(&mut self, state: &State, op: BinOp, a: &Poly, b: &Poly, ty: IntTy) -> Result<Poly, Stop> {
-        match (op, b.as_constant()) {
-            (BinOp::Div, Some(divisor)) if divisor > 0 => self.quotient(state, a, divisor),
-            (BinOp::Rem, Some(divisor)) if divisor > 0 => {
-                let natural = self.pool.at_most(&Poly::constant(0), a)?;
-                let rest = self.pool.modulo(a, divisor)?;
-                if self.holds(state, natural)? {
-                    return Ok(rest);
-                }
-                let below = self.pool.modulo(&a.times_constant(-1)?, divisor)?.times_constant(-1)?;
-                Ok(self.pool.ite(natural, rest, below))
-            }
-            (BinOp::Div | BinOp::Rem, _) if a == b => {
-                let zero = self.pool.equal(b, &Poly::constant(0))?;
-                let nonzero = self.pool.not(zero)?;
-                if self.holds(state, nonzero)? {
-                    return Ok(Poly::constant(i128::from(op == BinOp::Div)));
-                }
-                Ok(self.opaque(op, a, b, ty))
-            }
-            (BinOp::Shl, Some(amount)) if (0..i128::from(ty.bits)).contains(&amount) => a.times_constant(1 << amount),
-            (BinOp::Shr, Some(amount)) if (0..i128::from(ty.bits)).contains(&amount) => self.pool.div(a, 1 << amount),
-            (BinOp::BitAnd, Some(mask)) if mask >= 0 && (mask + 1).count_ones() == 1 => self.pool.modulo(a, mask + 1),
-            _ => Ok(self.opaque(op, a, b, ty)),
+        let value = self.pool.operation(op, a, b, ty)?;
+        let Some(AtomKind::Ite(cond, yes, no)) = value.as_atom().map(|atom| self.pool.kind(atom).clone()) else {
+            return Ok(value);
+        };
+        if self.holds(state, cond)? {
+            return Ok(yes);
         }
-    }
-
-    fn opaque(&mut self, op: BinOp, a: &Poly, b: &Poly, ty: IntTy) -> Poly {
-        Poly::atom(self.pool.atom(AtomKind::Opaque(op, a.clone(), b.clone(), ty)))
-    }
-
-    /// The quotient by a positive number, rounded towards zero.
-    fn quotient(&mut self, state: &State, a: &Poly, divisor: i128) -> Result<Poly, Stop> {
-        let natural = self.pool.at_most(&Poly::constant(0), a)?;
-        let down = self.pool.div(a, divisor)?;
-        if self.holds(state, natural)? {
-            return Ok(down);
-        }
-        let up = self.pool.div(&a.times_constant(-1)?, divisor)?.times_constant(-1)?;
-        Ok(self.pool.ite(natural, down, up))
+        let not = self.pool.not(cond)?;
+        Ok(if self.holds(state, not)? { no } else { value })
     }
 
     /// Whether an expression is not 0.

@@ -2,6 +2,7 @@
 //! The states behind a loop: after a number of iterations that all went on, the next one takes a way out.
 
 use cfa::ids::NodeId;
+use cfa::ir::Op;
 use cpa_core::Stop;
 use rustc_hash::FxHashMap;
 
@@ -12,12 +13,54 @@ use crate::prove::bounds;
 use crate::range::Range;
 use crate::state::{Named, State};
 use crate::subst::Replacement;
-use crate::walk::Walker;
+use crate::walk::{Scope, Walked, Walker};
+
+/// The most edges between the head of a loop and the ways out of it.
+const CONDITIONS: usize = 32;
 
 impl Walker<'_> {
+    /// Walks along the body once. An iteration after which the loop is left at its head for certain, as those that set a flag
+    /// which the loop's condition asks for, happens once at most, as the last one: it is a part of the way out.
+    pub(crate) fn iteration(&mut self, scope: &Scope, state: State) -> Result<Walked, Stop> {
+        let mut walked = self.walk(scope.head, state, Some(scope))?;
+        if walked.back.len() > 1 {
+            for state in std::mem::take(&mut walked.back) {
+                match self.left_at_head(scope, &state)? {
+                    Some(exits) => walked.exits.extend(exits),
+                    None => walked.back.push(state),
+                }
+            }
+        }
+        Ok(walked)
+    }
+
+    /// The ways out from the head, if no execution goes on there.
+    fn left_at_head(&mut self, scope: &Scope, state: &State) -> Result<Option<Vec<(NodeId, State)>>, Stop> {
+        let program = self.program;
+        let mut exits = Vec::new();
+        let mut open = vec![(scope.head, state.clone())];
+        let mut edges = 0;
+        while let Some((node, state)) = open.pop() {
+            for edge in &program.node(node).leaving {
+                edges += 1;
+                if edges > CONDITIONS || !matches!(program.edge(*edge).op, Op::Skip | Op::Assume { .. }) {
+                    return Ok(None);
+                }
+                let mut branch = state.clone();
+                match self.step(&mut branch, *edge)? {
+                    None => {}
+                    Some(next) if !scope.body.contains(&next) => exits.push((next, branch)),
+                    Some(next) if next == scope.head || self.targets.contains(&next) => return Ok(None),
+                    Some(next) => open.push((next, branch)),
+                }
+            }
+        }
+        Ok(Some(exits))
+    }
+
     /// The states behind the loop, and those at targets in it.
     pub(crate) fn leave(&mut self, subject: &Subject, solved: Solved) -> Result<Exits, Stop> {
-        let Solved { walked, base, solution } = solved;
+        let Solved { walked, base, told, solution } = solved;
         let mut ways = Vec::new();
         for state in &walked.back {
             ways.push(self.pool.and(state.facts[base..].to_vec()));
@@ -30,8 +73,8 @@ impl Walker<'_> {
             let mut number = 0;
             state.facts.retain(|fact| {
                 number += 1;
-                let told = number <= subject.before.facts.len() || number > base;
-                told || !matches!(self.pool.cond(*fact), CondKind::AtMostZero(_))
+                let says_more = number <= told || number > base;
+                says_more || !matches!(self.pool.cond(*fact), CondKind::AtMostZero(_))
             });
             self.forget_last(subject, &solution, at, &mut state)?;
             for state in self.left(subject, &solution, state, (node, at), (goes_on, stops))? {

@@ -20,11 +20,13 @@ use crate::walk::Walker;
 pub(crate) struct Unsolved {
     pub(crate) atoms: FxHashSet<Atom>,
     pub(crate) arrays: FxHashSet<ArrayId>,
+    /// How many facts are known there that are not only about the types of values.
+    pub(crate) told: usize,
 }
 
 impl Unsolved {
     /// Whether a value depends on something unknown.
-    fn in_poly(&self, pool: &Pool, poly: &Poly) -> bool {
+    pub(crate) fn in_poly(&self, pool: &Pool, poly: &Poly) -> bool {
         pool.mentions(poly, &|atom| self.is(pool, atom))
     }
 

@@ -8,6 +8,7 @@
 //! * `prove`: what follows from what is known, by intervals and by a solver for integers.
 //! * `state`, `eval`, `walk`: the symbolic execution.
 //! * `guess`, `loops`, `exits`: closed forms, why they hold, and what is behind a loop.
+//! * `extrema`: the least and the greatest of the values seen.
 //! * `relations`, `totals`: elements that are written at unknown positions, and sums over all of them.
 //!
 //! The analysis proves only. Where its summaries are not exact they say less than the loop does, and a target that they do
@@ -18,6 +19,7 @@ mod arrays;
 mod display;
 mod eval;
 mod exits;
+mod extrema;
 mod guess;
 mod loops;
 mod poly;

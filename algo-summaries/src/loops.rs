@@ -20,6 +20,7 @@ use rustc_hash::FxHashSet;
 
 use crate::arrays::Write;
 use crate::eval::gave_up;
+use crate::extrema::Extremum;
 use crate::guess::{Round, Unsolved, in_order};
 use crate::poly::{Atom, Poly};
 use crate::pool::{ArrayId, ArrayKind, AtomKind, CondId, Pool};
@@ -68,6 +69,8 @@ pub(crate) struct Solution {
     pub(crate) cells: BTreeMap<Cells, Form>,
     /// What holds of elements of arrays without a closed form.
     pub(crate) relations: Vec<Relation<Cells>>,
+    /// Variables without a closed form that hold the least or the greatest value seen.
+    pub(crate) extrema: Vec<Extremum>,
 }
 
 /// What a loop may change.
@@ -199,15 +202,15 @@ impl Walker<'_> {
                 if !made.is_empty() {
                     return Ok(Err(made));
                 }
-                let (state, _) = self.state_at(subject, &solution)?;
+                let (state, unsolved) = self.state_at(subject, &solution)?;
                 let (start, base) = (state.clone(), state.facts.len());
-                let walked = self.walk(subject.scope.head, state, Some(subject.scope))?;
+                let walked = self.iteration(subject.scope, state)?;
                 let made = self.made(subject, &walked);
                 if !made.is_empty() {
                     return Ok(Err(made));
                 }
                 if !exact || !self.refute(subject, &start, &walked.back, &mut solution, &mut failed)? {
-                    solved = Some(Solved { walked, base, solution: solution.clone() });
+                    solved = Some(Solved { walked, base, told: unsolved.told, solution: solution.clone() });
                     break;
                 }
             }
@@ -231,7 +234,7 @@ impl Walker<'_> {
         for _ in 0..GUESSES {
             let (state, unsolved) = self.state_at(subject, solution)?;
             let round = Round { unsolved: &unsolved, failed, manner, base: state.facts.len() };
-            let walked = self.walk(subject.scope.head, state, Some(subject.scope))?;
+            let walked = self.iteration(subject.scope, state)?;
             let made = self.made(subject, &walked);
             if !made.is_empty() {
                 return Ok(made);
@@ -242,6 +245,7 @@ impl Walker<'_> {
             if !self.guess_more(subject, &walked.back, &round, solution)? {
                 if exact {
                     self.guess_relations(subject, &walked.back, round.base, failed, solution)?;
+                    self.guess_extrema(subject, &walked.back, &unsolved, failed, solution)?;
                 }
                 break;
             }
@@ -254,6 +258,8 @@ impl Walker<'_> {
         let (head, before) = (subject.scope.head, subject.before);
         let mut state = before.clone();
         let mut unsolved = Unsolved::default();
+        self.know_extrema(subject, solution, &mut state)?;
+        unsolved.told = state.facts.len();
         for var in subject.vars {
             let value = match solution.vars.get(var).cloned() {
                 Some(value) => {
@@ -261,7 +267,7 @@ impl Walker<'_> {
                     value
                 }
                 None => {
-                    let value = self.unknown(Named::VariableAt(head, *var), before, self.program.var(*var).ty);
+                    let value = self.value_at(subject, *var);
                     unsolved.atoms.extend(value.as_atom());
                     value
                 }
@@ -369,6 +375,13 @@ impl Walker<'_> {
                 solution.relations.push(relation);
             } else {
                 failed.relations = true;
+            }
+        }
+        for extremum in std::mem::take(&mut solution.extrema) {
+            if self.extremum_holds(subject, back, &extremum)? {
+                solution.extrema.push(extremum);
+            } else {
+                failed.extrema.insert(extremum);
             }
         }
         Ok(failed.count() > known)
@@ -572,8 +585,10 @@ impl Walker<'_> {
 /// The last walk along the body.
 pub(crate) struct Solved {
     pub(crate) walked: Walked,
-    /// How many facts held at the start of the iteration. Those that were not there before the loop only say of which types values are.
+    /// How many facts held at the start of the iteration.
     pub(crate) base: usize,
+    /// How many of them are not only about the types of values.
+    pub(crate) told: usize,
     pub(crate) solution: Solution,
 }
 
@@ -584,11 +599,13 @@ pub(crate) struct Failed {
     pub(crate) cells: BTreeSet<Cells>,
     pub(crate) elements: BTreeSet<(Cells, usize)>,
     pub(crate) relations: bool,
+    pub(crate) extrema: BTreeSet<Extremum>,
 }
 
 impl Failed {
     fn count(&self) -> usize {
-        self.vars.len() + self.cells.len() + self.elements.len() + usize::from(self.relations)
+        let relations = usize::from(self.relations);
+        self.vars.len() + self.cells.len() + self.elements.len() + relations + self.extrema.len()
     }
 
     fn add(&mut self, other: Failed) {

@@ -394,6 +394,35 @@ impl Pool {
         self.ite(cond, Poly::constant(1), Poly::constant(0))
     }
 
+    /// Division, shifts and bit operators on numbers of a type, as in C but without wrap-around; without a closed form it is
+    /// opaque, also for divisors that may be 0.
+    pub(crate) fn operation(&mut self, op: BinOp, a: &Poly, b: &Poly, ty: IntTy) -> Result<Poly, Stop> {
+        match (op, b.as_constant()) {
+            (BinOp::Div | BinOp::Rem, Some(divisor)) if divisor > 0 => {
+                let negative = a.times_constant(-1)?;
+                let (if_so, if_not) = match op {
+                    BinOp::Div => (self.div(a, divisor)?, self.div(&negative, divisor)?),
+                    _ => (self.modulo(a, divisor)?, self.modulo(&negative, divisor)?),
+                };
+                let natural = self.at_most(&Poly::constant(0), a)?;
+                Ok(self.ite(natural, if_so, if_not.times_constant(-1)?))
+            }
+            (BinOp::Div | BinOp::Rem, None) if a == b => {
+                let zero = self.equal(b, &Poly::constant(0))?;
+                let undefined = self.opaque(op, a, b, ty);
+                Ok(self.ite(zero, undefined, Poly::constant(i128::from(op == BinOp::Div))))
+            }
+            (BinOp::Shl, Some(amount)) if (0..i128::from(ty.bits)).contains(&amount) => a.times_constant(1 << amount),
+            (BinOp::Shr, Some(amount)) if (0..i128::from(ty.bits)).contains(&amount) => self.div(a, 1 << amount),
+            (BinOp::BitAnd, Some(mask)) if mask >= 0 && (mask + 1).count_ones() == 1 => self.modulo(a, mask + 1),
+            _ => Ok(self.opaque(op, a, b, ty)),
+        }
+    }
+
+    fn opaque(&mut self, op: BinOp, a: &Poly, b: &Poly, ty: IntTy) -> Poly {
+        Poly::atom(self.atom(AtomKind::Opaque(op, a.clone(), b.clone(), ty)))
+    }
+
     /// The quotient by a positive number, rounded down.
     pub(crate) fn div(&mut self, value: &Poly, divisor: i128) -> Result<Poly, Stop> {
         let rest = self.modulo(value, divisor)?;

@@ -170,7 +170,8 @@ impl Replacement {
             }
             AtomKind::Opaque(op, left, right, ty) => {
                 let (left, right) = (self.poly(pool, &left)?, self.poly(pool, &right)?);
-                Poly::atom(pool.atom(AtomKind::Opaque(op, left, right, ty)))
+                let value = pool.operation(op, &left, &right, ty)?;
+                pool.wrap(&value, ty)
             }
         };
         self.memo.insert(atom, value.clone());

@@ -58,7 +58,7 @@ pub(crate) struct Manner {
 /// A walk with everything that it knows.
 pub(crate) struct Walker<'a> {
     pub(crate) program: &'a Program,
-    targets: &'a BTreeSet<NodeId>,
+    pub(crate) targets: &'a BTreeSet<NodeId>,
     relevant: BTreeSet<NodeId>,
     recursive: BTreeSet<FuncId>,
     pub(crate) pool: Pool,
@@ -202,7 +202,7 @@ impl<'a> Walker<'a> {
     }
 
     /// Does what an edge says; nothing if no execution gets behind it.
-    fn step(&mut self, state: &mut State, id: EdgeId) -> Result<Option<NodeId>, Stop> {
+    pub(crate) fn step(&mut self, state: &mut State, id: EdgeId) -> Result<Option<NodeId>, Stop> {
         let program = self.program;
         let edge = program.edge(id);
         match &edge.op {

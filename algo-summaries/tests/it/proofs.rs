@@ -106,6 +106,18 @@ fn a_search_says_what_it_did_not_find() {
 }
 
 #[test]
+fn what_happens_in_the_last_iteration_only_happens_once() {
+    let body = "int e = __VERIFIER_nondet_int(); int found = 0; int at = -1; int last = 0;
+        for (int j = 0; j < 1000; j++) a[j] = __VERIFIER_nondet_int();
+        for (int i = 0; i < 1000 && !found; i++) { last = i; if (a[i] == e) { found = 1; at = i; } }
+        if (found) { check(at >= 0 && at < 1000 && at == last); check(a[at] == e); for (int k = 0; k < at; k++) check(a[k] != e); }";
+    right_and_wrong(body, "k < at", "k <= at");
+    right_and_wrong(body, "&& !found", "&& found < 2");
+    right_and_wrong(body, "found = 1;", "found = i;");
+    right_and_wrong(body, "at < 1000", "at < 999");
+}
+
+#[test]
 fn tables_are_numbered_through() {
     let body = "int t[30][40]; int c = __VERIFIER_nondet_int(); for (int i = 0; i < 30; i++) for (int j = 0; j < 40; j++) t[i][j] = c - j;
         for (int i = 0; i < 30; i++) for (int j = 0; j < 40; j++) check(t[i][j] == c - j);";
@@ -281,4 +293,32 @@ fn one_path_may_name_a_position_in_other_words() {
         for (int i = 0; i < 1000; i++) if (i == m) a[m] = 3; else a[i] = i;
         for (int i = 0; i < 1000; i++) check(a[i] == i || i == m);";
     right_and_wrong(body, "if (i == m)", "if (i <= m)");
+}
+
+#[test]
+fn a_number_is_divisible_by_itself_unless_it_is_0() {
+    let body = "int n = __VERIFIER_nondet_int(); if (n < 1 || n > 1000) return 0;
+        for (int i = 0; i < n; i++) l[i] = 1; for (int i = 0; i < n; i++) l[i] = l[i] + n;
+        for (int i = 0; i < n; i++) l[i] = l[i] % (n + 1); for (int i = 0; i < n; i++) check(l[i] == 0);";
+    right_and_wrong(body, "% (n + 1)", "% (n + 2)");
+    right_and_wrong(body, "% (n + 1)", "/ (n + 1)");
+}
+
+#[test]
+fn no_value_is_beyond_the_extremum_of_all() {
+    let body = "for (int i = 0; i < 1000; i++) a[i] = __VERIFIER_nondet_int(); int least = a[0]; int most = 0;
+        for (int i = 1; i < 1000; i++) { if (a[i] < least) least = a[i]; if (a[i] >= most) most = a[i]; }
+        int k = __VERIFIER_nondet_int(); if (k < 0 || k >= 1000) return 0; check(least <= a[k]); check(most >= a[k]); check(most >= 0);";
+    right_and_wrong(body, "i < 1000; i++) { if", "i < 999; i++) { if");
+    right_and_wrong(body, "least <= a[k]", "least < a[k]");
+    right_and_wrong(body, "int most = 0", "int most = -1");
+    right_and_wrong(body, "a[i] < least", "a[i] < least && i != 5");
+}
+
+#[test]
+fn inputs_have_extrema() {
+    let body = "int most = -5; int last = 0; for (int i = 0; i < 9; i++) { last = __VERIFIER_nondet_int(); if (most < last) most = last; }
+        check(most >= -5 && most >= last);";
+    right_and_wrong(body, "most >= last", "most > last");
+    right_and_wrong(body, "most = last", "most = last - 1");
 }

@@ -20,6 +20,7 @@ impl Dice {
     }
 }
 
+#[derive(Clone)]
 enum Value {
     Constant(i32),
     Variable(usize),
@@ -32,7 +33,15 @@ enum Statement {
     Assign(usize, Value),
     Store(usize, usize, i32, Value),
     If(Value, &'static str, Value, Vec<Statement>, Vec<Statement>),
-    Loop { counter: usize, from: i32, to: Option<i32>, step: i32, body: Vec<Statement> },
+    /// With a flag it ends when `t` is 5.
+    Loop {
+        counter: usize,
+        from: i32,
+        to: Option<i32>,
+        step: i32,
+        flag: bool,
+        body: Vec<Statement>,
+    },
 }
 
 const VARIABLES: [&str; 4] = ["n", "x", "s", "t"];
@@ -85,10 +94,12 @@ impl Memory {
                     };
                     self.run(if holds { yes } else { no })?;
                 }
-                Statement::Loop { counter, from, to, step, body } => {
+                Statement::Loop { counter, from, to, step, flag, body } => {
                     self.counters.resize(self.counters.len().max(counter + 1), 0);
                     self.counters[*counter] = *from;
-                    while self.counters[*counter] < to.unwrap_or(self.variables[0]) {
+                    while self.counters[*counter] < to.unwrap_or(self.variables[0])
+                        && !(*flag && self.variables[3] == 5)
+                    {
                         self.run(body)?;
                         self.counters[*counter] += step;
                     }
@@ -128,6 +139,8 @@ impl Author {
 
     fn statement(&mut self, depth: usize) -> Statement {
         match self.dice.roll(if depth > 2 { 6 } else { 9 }) {
+            0 if self.dice.roll(2) == 0 => Statement::Assign(3, Value::Constant(5)),
+            1 if self.dice.roll(2) == 0 => self.extremum(),
             0..=2 => Statement::Assign(2 + self.dice.roll(2), self.value(1)),
             3..=5 => {
                 let counter = self.open[self.dice.roll(self.open.len())];
@@ -143,6 +156,14 @@ impl Author {
         }
     }
 
+    /// `if (value < s) s = value;` or the same for the greatest value.
+    fn extremum(&mut self) -> Statement {
+        let (value, var) = (self.value(1), 2 + self.dice.roll(2));
+        let now = Value::Variable(var);
+        let (left, right) = if self.dice.roll(2) == 0 { (value.clone(), now) } else { (now, value.clone()) };
+        Statement::If(left, "<", right, vec![Statement::Assign(var, value)], Vec::new())
+    }
+
     fn repeat(&mut self, depth: usize) -> Statement {
         let counter = self.counters;
         self.counters += 1;
@@ -150,7 +171,8 @@ impl Author {
         let body = self.statements(depth + 1);
         self.open.pop();
         let to = if self.dice.roll(2) == 0 { None } else { Some(2 + self.dice.roll(5) as i32) };
-        Statement::Loop { counter, from: self.dice.roll(3) as i32, to, step: [1, 1, 1, 2][self.dice.roll(4)], body }
+        let (from, step, flag) = (self.dice.roll(3) as i32, [1, 1, 1, 2][self.dice.roll(4)], self.dice.roll(2) == 0);
+        Statement::Loop { counter, from, to, step, flag, body }
     }
 }
 
@@ -179,9 +201,11 @@ fn show(statements: &[Statement], text: &mut String) {
                 show(no, text);
                 writeln!(text, "}}").unwrap();
             }
-            Statement::Loop { counter, from, to, step, body } => {
+            Statement::Loop { counter, from, to, step, flag, body } => {
                 let to = to.map_or("n".to_string(), |to| to.to_string());
-                writeln!(text, "for (int i{counter} = {from}; i{counter} < {to}; i{counter} += {step}) {{").unwrap();
+                let goes_on = if *flag { " && t != 5" } else { "" };
+                writeln!(text, "for (int i{counter} = {from}; i{counter} < {to}{goes_on}; i{counter} += {step}) {{")
+                    .unwrap();
                 show(body, text);
                 writeln!(text, "}}").unwrap();
             }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Files with the queries to the SMT solver, one for each solver, as SMT-LIB 2 scripts with the answers as comments.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -16,10 +16,11 @@ const MAX_BYTES: usize = 200_000_000;
 /// Nor are there more of one kind.
 const MAX_FILES: usize = 10_000;
 
-/// Writes the queries of each solver into a new file of the folder. A file that cannot be made or written stays incomplete:
-/// a run does not fail because of what is only looked at.
+/// Writes the queries of each solver into a new file of the folder, which is made if it is not there. A file that cannot be
+/// made or written stays incomplete: a run does not fail because of what is only looked at.
 pub(super) fn into_folder(folder: &str) -> Scripts {
     let folder = PathBuf::from(folder);
+    let _ = fs::create_dir_all(&folder);
     Rc::new(move |kind: &str| {
         let new = |number: usize| File::create_new(folder.join(format!("{kind}-{number}.smt2"))).ok();
         let mut file = (1..=MAX_FILES).find_map(new).map(BufWriter::new);

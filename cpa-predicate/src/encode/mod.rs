@@ -101,8 +101,11 @@ impl Encoder {
     /// The solver for formulas of whole paths, where so many cells of arrays may be read that they are left to the solver if it
     /// knows arrays.
     pub fn whole_paths(&self) -> Z3Config {
-        let logic = self.logic();
-        Z3Config { logic, eliminate_arrays: logic.is_some(), ..Z3Config::default() }
+        let logic = match self.encoding {
+            Encoding::Bitvector => Z3Logic::QfBv,
+            Encoding::Integer => Z3Logic::QfLia,
+        };
+        Z3Config { logic: Some(logic), eliminate_arrays: true, ..Z3Config::default() }
     }
 
     /// The logic for interpolation, where a general solver is the better one unless circuits are large.
