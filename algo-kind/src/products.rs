@@ -66,11 +66,16 @@ pub(crate) fn contradictory_in_all_cases(cx: &Cx, manager: &mut Manager, formula
 /// The formula with those facts that help with products and are found to follow from it.
 fn with_lemmas(cx: &Cx, manager: &mut Manager, formula: TermId) -> Result<TermId, Stop> {
     let mut formula = formula;
+    let mut simple = manager.terms.conjuncts(formula);
+    simple.retain(|&part| !algebra::has_product(&manager.terms, part));
+    let mut simple = manager.terms.and_all(&simple);
     for conjecture in algebra::conjectures(&mut manager.terms, formula) {
         let not = manager.terms.not(conjecture);
-        let broken = manager.terms.and(formula, not);
-        if contradictory(cx, manager, broken)? {
+        // Mostly what is known without products is enough.
+        let (few, all) = (manager.terms.and(simple, not), manager.terms.and(formula, not));
+        if ask(cx, manager, &[few], Some(TIMEOUT), |_, _| ())? == Answer::Unsat || contradictory(cx, manager, all)? {
             formula = manager.terms.and(formula, conjecture);
+            simple = manager.terms.and(simple, conjecture);
         }
     }
     Ok(formula)
@@ -86,10 +91,10 @@ pub(crate) fn unproved<K: Copy>(
 ) -> Result<Vec<K>, Stop> {
     let mut known = manager.terms.and_all(assumptions);
     let mut open: Vec<(K, TermId)> = claims.iter().copied().filter(|claim| claim.1 != Terms::fls()).collect();
-    let mut tried_lemmas = false;
+    let mut lemmas = false;
     while !open.is_empty() && known != Terms::fls() {
-        let mut left = Vec::new();
         let before = open.len();
+        let mut left = Vec::new();
         for (key, broken) in open {
             let both = manager.terms.and(known, broken);
             if contradictory(cx, manager, both)? {
@@ -100,18 +105,17 @@ pub(crate) fn unproved<K: Copy>(
             }
         }
         open = left;
-        if open.len() < before {
-            continue;
+        if open.len() == before {
+            if lemmas {
+                break;
+            }
+            lemmas = true;
+            let more = with_lemmas(cx, manager, known)?;
+            if more == known {
+                break;
+            }
+            known = more;
         }
-        if tried_lemmas {
-            break;
-        }
-        tried_lemmas = true;
-        let more = with_lemmas(cx, manager, known)?;
-        if more == known {
-            break;
-        }
-        known = more;
     }
     if known == Terms::fls() {
         open.clear();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Candidates for programs that multiply variables: what variables are assigned, powers of two and their multiples, which make
-//! divisions exact, and equations of products with twice as many bits, which can be divided where those that wrap around cannot.
+//! Candidates for programs that multiply variables: what variables are assigned, and powers of two, of which divisions are
+//! exact.
 
 use cfa::ids::VarId;
 use cfa::ir::{CmpOp, ExprKind, Op};
 use cpa_predicate::Encoding;
-use smt::{BvBin, TermId, algebra};
+use smt::{BvBin, TermId};
 
 use super::candidates::{Atom, Guesser, compare, holds, multiplies};
 
@@ -13,14 +13,10 @@ use super::candidates::{Atom, Guesser, compare, holds, multiplies};
 const ASSIGNMENTS: usize = 30;
 /// How many variables are compared with powers of two.
 const POWERS: usize = 4;
-/// How many values of a variable in the samples tell that they are all powers of two, or multiples of such.
+/// How many values of a variable in the samples tell that they are all powers of two.
 const VALUES: usize = 3;
 /// The exponents of bounds of powers of two.
 const EXPONENTS: [u32; 5] = [16, 30, 31, 32, 62];
-/// The bits at odd places.
-const ODD: i128 = 0xAAAA_AAAA_AAAA_AAAA;
-/// The most bits of equations that are widened.
-const NARROW: u32 = 32;
 
 impl Guesser<'_> {
     /// Candidates that hold in all samples.
@@ -29,7 +25,6 @@ impl Guesser<'_> {
             return;
         }
         let mut found = self.assigned(in_scope);
-        self.widened_equations(out, &mut found);
         self.powers(atoms, &mut found);
         found.retain(|&term| self.samples.iter().all(|sample| holds(self.manager, self.program, term, sample)));
         out.extend(found);
@@ -58,16 +53,7 @@ impl Guesser<'_> {
         found
     }
 
-    /// Equations of products as such of numbers that do not wrap around.
-    fn widened_equations(&mut self, equations: &[TermId], out: &mut Vec<TermId>) {
-        for &equation in equations {
-            let (encoder, program) = (&self.manager.encoder, self.program);
-            let signed = |symbol| encoder.variable(symbol).map(|var| program.var(var).ty.signed);
-            out.extend(algebra::with_twice_the_bits(&mut self.manager.terms, equation, NARROW, &signed));
-        }
-    }
-
-    /// That variables are powers of two and not too large, or multiples of such variables.
+    /// That variables are powers of two and not too large.
     fn powers(&mut self, atoms: &[Atom], out: &mut Vec<TermId>) {
         let is_power = |value: i128| value >= 0 && value & (value - 1) == 0;
         let mut powers = Vec::new();
@@ -88,25 +74,11 @@ impl Guesser<'_> {
             let zero = self.manager.encoder.constant(&mut self.manager.terms, 0, ty);
             let common = self.manager.terms.bv_bin(BvBin::And, x, below);
             out.push(self.manager.terms.eq(common, zero));
-            // Powers of four have no bits at odd places.
-            let odd = self.manager.encoder.constant(&mut self.manager.terms, ODD & ty.max(), ty);
-            let common = self.manager.terms.bv_bin(BvBin::And, x, odd);
-            out.push(self.manager.terms.eq(common, zero));
             for bound in EXPONENTS.map(|exponent| 1i128 << exponent) {
                 if bound < ty.max() {
                     let bound = self.manager.encoder.constant(&mut self.manager.terms, bound, ty);
                     out.push(compare(self.manager, CmpOp::Le, ty, x, bound));
                 }
-            }
-            for &atom in atoms {
-                let values = self.values([atom, power]);
-                let multiple = values.iter().all(|&[value, power]| power > 0 && value % power == 0);
-                if self.ty(atom).bits != ty.bits || !multiple || powers.contains(&atom) {
-                    continue;
-                }
-                let y = self.term(atom);
-                let rest = self.manager.terms.bv_bin(BvBin::And, y, below);
-                out.push(self.manager.terms.eq(rest, zero));
             }
         }
     }

@@ -30,6 +30,8 @@ fn all(width: u32, signed: bool) -> (i128, i128) {
 
 /// The widest numbers that are looked at, so that sums of a few products fit into 128 bits.
 const WIDTH: u32 = 64;
+/// How often bounds are passed on.
+const ROUNDS: usize = 3;
 
 impl Bounds {
     /// What the literals among the parts of a conjunction say.
@@ -58,6 +60,25 @@ impl Bounds {
             *range = (low.map_or(range.0, |low| low.max(range.0)), high.map_or(range.1, |high| high.min(range.1)));
         }
         bounds
+    }
+
+    /// These bounds with what follows from comparisons of terms that have bounds.
+    pub(super) fn propagated(mut self, terms: &Terms) -> Self {
+        for _ in 0..ROUNDS {
+            for at in 0..self.comparisons.len() {
+                let Comparison { signed, left, right, holds } = self.comparisons[at];
+                // What is at most what, or less.
+                let (low, high, strict) = if holds { (left, right, 0) } else { (right, left, 1) };
+                let least = self.range(terms, low, signed).0;
+                let most = self.range(terms, high, signed).1;
+                let everything = all(terms.width(low), signed);
+                let of_low = self.ranges.entry((low, signed)).or_insert(everything);
+                of_low.1 = of_low.1.min(most - strict);
+                let of_high = self.ranges.entry((high, signed)).or_insert(everything);
+                of_high.0 = of_high.0.max(least + strict);
+            }
+        }
+        self
     }
 
     /// Pairs of terms that are equal, as one is at most the other one, and greater than the number before it.

@@ -9,21 +9,21 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::bounds::Bounds;
 use super::definitions::Definitions;
-use super::ideal::degree;
 use super::{SIZE, equation};
 use crate::term::polynomial::{Monomial, Polynomial};
-use crate::term::{BvBin, BvCmp, SymId, Term, TermId, Terms};
+use crate::term::{BvBin, BvCmp, Term, TermId, Terms};
 
 /// The most conjectures about one formula.
 const CONJECTURES: usize = 12;
 /// Of how many products it is said what they are if a factor is 0 or 1.
 const PRODUCTS: usize = 30;
 
-/// A division by a constant that is not zero: dividend, divisor and remainder.
+/// A division by a constant that is not zero: dividend, divisor, remainder, and whether they are read in two's complement.
 struct Division {
     dividend: TermId,
-    divisor: u128,
+    divisor: TermId,
     rest: TermId,
+    signed: bool,
 }
 
 fn division(terms: &mut Terms, t: TermId) -> Option<Division> {
@@ -32,27 +32,46 @@ fn division(terms: &mut Terms, t: TermId) -> Option<Division> {
     let width = terms.width(t);
     let (divisor, rest) = match op {
         BvBin::Udiv if constant > 0 => (constant, BvBin::Urem),
-        BvBin::Sdiv if constant > 0 => (constant, BvBin::Srem),
+        // Less than half of all numbers, so positive in two's complement.
+        BvBin::Sdiv if constant > 0 && constant >> (width - 1) == 0 => (constant, BvBin::Srem),
         BvBin::Lshr if constant < u128::from(width) => (1 << constant, BvBin::Urem),
         _ => return None,
     };
-    let divisor_term = terms.bv(width, divisor);
-    let rest = terms.bv_bin(rest, dividend, divisor_term);
-    Some(Division { dividend, divisor, rest })
+    let divisor = terms.bv(width, divisor);
+    let signed = op == BvBin::Sdiv;
+    Some(Division { dividend, divisor, rest: terms.bv_bin(rest, dividend, divisor), signed })
 }
 
-/// For each quotient by a constant, dividend minus divisor times quotient minus remainder, which is zero, by width.
-pub(super) fn divisions(terms: &mut Terms, nodes: &[TermId]) -> BTreeMap<u32, Vec<Polynomial>> {
-    let mut found: BTreeMap<u32, Vec<Polynomial>> = BTreeMap::new();
+/// Polynomials that are zero, by width.
+type Zeros = BTreeMap<u32, Vec<Polynomial>>;
+
+/// For each quotient by a positive constant, dividend minus divisor times quotient minus remainder, which is zero, also as
+/// mathematical numbers: so it is with any number of bits to which others among the nodes are extended.
+fn divisions(terms: &mut Terms, nodes: &[TermId]) -> Zeros {
+    let mut wide: BTreeSet<(u32, u32, bool)> = BTreeSet::new();
+    for &t in nodes {
+        if let Term::Sext { width, arg } | Term::Zext { width, arg } = *terms.get(t) {
+            wide.insert((terms.width(arg), width, matches!(terms.get(t), Term::Sext { .. })));
+        }
+    }
+    let mut found = Zeros::new();
     for &quotient in nodes {
-        let Some(Division { dividend, divisor, rest }) = division(terms, quotient) else { continue };
-        let width = terms.width(quotient);
-        let divisor = terms.bv(width, divisor);
-        let product = terms.bv_bin(BvBin::Mul, divisor, quotient);
-        let sum = terms.bv_bin(BvBin::Add, product, rest);
-        found.entry(width).or_default().extend(terms.polynomial_difference(dividend, sum));
+        let Some(Division { dividend, divisor, rest, signed }) = division(terms, quotient) else { continue };
+        let own = terms.width(quotient);
+        let widths = wide.iter().filter(|entry| (entry.0, entry.2) == (own, signed)).map(|entry| entry.1);
+        for width in widths.chain([own]) {
+            let [dividend, divisor, quotient, rest] =
+                [dividend, divisor, quotient, rest].map(|t| extension(terms, width, t, signed));
+            let product = terms.bv_bin(BvBin::Mul, divisor, quotient);
+            let sum = terms.bv_bin(BvBin::Add, product, rest);
+            found.entry(width).or_default().extend(terms.polynomial_difference(dividend, sum));
+        }
     }
     found
+}
+
+fn extension(terms: &mut Terms, width: u32, t: TermId, signed: bool) -> TermId {
+    if signed { terms.sext(width, t) } else { terms.zext(width, t) }
 }
 
 /// Consequences of a conjunction: its equations and those of its divisions, solved for unknowns, and bounds of their products.
@@ -62,7 +81,7 @@ pub fn consequences(terms: &mut Terms, formula: TermId) -> Vec<TermId> {
         return Vec::new();
     }
     let parts = terms.conjuncts(formula);
-    let bounds = Bounds::new(terms, &parts);
+    let bounds = Bounds::new(terms, &parts).propagated(terms);
     let mut result = Vec::new();
     let mut products: BTreeSet<(u32, Monomial)> = BTreeSet::new();
     for (width, definitions) in all_definitions(terms, &parts, &nodes) {
@@ -112,46 +131,36 @@ fn by_factors(terms: &mut Terms, width: u32, monomial: &Monomial) -> Vec<TermId>
     result
 }
 
-/// An equation of products of variables as one of numbers of twice its bits, whose variables are extended as `signed` says; none
-/// if it is no such equation of at most `most` bits. That is another claim, which implies the equation.
-pub fn with_twice_the_bits(
-    terms: &mut Terms,
-    formula: TermId,
-    most: u32,
-    signed: &dyn Fn(SymId) -> Option<bool>,
-) -> Option<TermId> {
-    let (a, b) = equation(terms, formula)?;
-    let width = terms.width(a);
-    let difference = terms.polynomial_difference(a, b)?;
-    if width > most || degree(&difference) < 2 {
-        return None;
-    }
-    let wide = 2 * width;
-    let mut sum = terms.bv(wide, 0);
-    for (monomial, &c) in difference.iter() {
-        let c = terms.bv(width, c);
-        let mut product = terms.sext(wide, c);
-        for &part in monomial {
-            let (symbol, _) = terms.as_var(part)?;
-            let part = if signed(symbol)? { terms.sext(wide, part) } else { terms.zext(wide, part) };
-            product = terms.bv_bin(BvBin::Mul, product, part);
-        }
-        sum = terms.bv_bin(BvBin::Add, sum, product);
-    }
-    let zero = terms.bv(wide, 0);
-    Some(terms.eq(sum, zero))
-}
-
-/// What the equations of a conjunction define, by width.
+/// What the equations of a conjunction define, by width. Extensions of equal numbers are equal.
 pub(super) fn all_definitions(terms: &mut Terms, parts: &[TermId], nodes: &[TermId]) -> BTreeMap<u32, Definitions> {
     let mut zeros = divisions(terms, nodes);
     for &part in parts {
         if let Some((a, b)) = equation(terms, part) {
             let width = terms.width(a);
-            zeros.entry(width).or_default().extend(terms.polynomial_difference(a, b));
+            let Some(difference) = terms.polynomial_difference(a, b) else { continue };
+            zeros.entry(width).or_default().push(difference);
         }
     }
-    zeros.into_iter().map(|(width, zeros)| (width, Definitions::new(width, &zeros))).collect()
+    let mut found = BTreeMap::new();
+    while let Some((width, of_width)) = zeros.pop_first() {
+        let definitions = Definitions::new(width, &of_width);
+        for &t in nodes {
+            let (Term::Sext { width: wide, arg } | Term::Zext { width: wide, arg }) = *terms.get(t) else { continue };
+            if terms.width(arg) != width {
+                continue;
+            }
+            let polynomial = terms.polynomial(arg);
+            let Some(reduced) = definitions.reduce(&polynomial).filter(|reduced| *reduced != polynomial) else {
+                continue;
+            };
+            let equal = terms.polynomial_term(width, &reduced);
+            let signed = matches!(terms.get(t), Term::Sext { .. });
+            let equal = extension(terms, wide, equal, signed);
+            zeros.entry(wide).or_default().extend(terms.polynomial_difference(t, equal));
+        }
+        found.insert(width, definitions);
+    }
+    found
 }
 
 /// Facts that would help if they followed from the formula: that divisions are exact, and that sums that are extended have
@@ -190,7 +199,7 @@ fn extended(terms: &mut Terms, wide: u32, sum: TermId, signed: bool) -> Option<T
         let factor = terms.bv(width, c);
         let mut product = terms.sext(wide, factor);
         for &part in monomial {
-            let part = if signed { terms.sext(wide, part) } else { terms.zext(wide, part) };
+            let part = extension(terms, wide, part, signed);
             product = terms.bv_bin(BvBin::Mul, product, part);
         }
         result = terms.bv_bin(BvBin::Add, result, product);

@@ -26,7 +26,7 @@ use bounds::Bounds;
 use definitions::Definitions;
 use ideal::{Ideal, degree};
 
-pub use lemmas::{conjectures, consequences, with_twice_the_bits};
+pub use lemmas::{conjectures, consequences};
 pub use opaque::{all_without_products, has_product, without_products};
 
 /// The most nodes of a formula.
