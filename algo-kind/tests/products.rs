@@ -23,8 +23,8 @@ use smt::Value;
 
 const RUNS: u32 = 40;
 const JUMPS: u32 = 60;
-/// Those that are about variables.
-const STAGES: usize = 4;
+/// The first stages are about equations, and about variables.
+const STAGES: [usize; 4] = [1, 1, 1, 4];
 
 fn load(text: &str) -> Arc<Program> {
     let head = "void abort(void); void reach_error(void); int __VERIFIER_nondet_int(void);
@@ -181,7 +181,7 @@ fn runs(program: &Program, random: &mut Random) -> (Visits, bool) {
 }
 
 /// Whether violations are excluded, and whether there are any in runs.
-fn check(text: &str, random: &mut Random) -> (bool, bool) {
+fn check(text: &str, stages: usize, random: &mut Random) -> (bool, bool) {
     let program = load(text);
     let (visits, violated) = runs(&program, random);
     let targets = program.targets(&Property::default_errors());
@@ -193,7 +193,7 @@ fn check(text: &str, random: &mut Random) -> (bool, bool) {
     let mut generator = Generator::new(&program, &targets, &manager, cutpoints, Strategy::Induction);
     step.extend(&mut cx, 1).expect("no limits");
     let mut known = Invariants::none(1);
-    for _ in 0..STAGES {
+    for _ in 0..stages {
         match generator.next(&mut cx, step.unrollings(), &known).expect("no limits") {
             Some(more) => known = more,
             None => break,
@@ -219,7 +219,7 @@ fn random_programs() {
     let (mut excluded, mut violated) = (0, 0);
     for number in 0..programs {
         let text = program(&mut random);
-        let of_program = check(&text, &mut random);
+        let of_program = check(&text, random.pick(&STAGES), &mut random);
         excluded += u32::from(of_program.0);
         violated += u32::from(of_program.1);
         if (number + 1) % 1000 == 0 {

@@ -21,6 +21,9 @@ use crate::houdini::failing;
 use crate::products::unproved;
 use crate::step::StepUnrolling;
 
+/// The negation of a candidate, which a cut point and its position there name.
+type Claim = ((usize, usize), TermId);
+
 /// How candidates are proved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Manner {
@@ -129,9 +132,9 @@ impl Induction<'_> {
                 formulas = with_instances(manager, self.program, unrolling, true, formulas);
             }
             // Candidates at the ends of the segment, as they are there.
-            let mut at_ends: Vec<((usize, usize), TermId)> = Vec::new();
+            let mut at_ends: Vec<Claim> = Vec::new();
             let mut broken = Vec::new();
-            let mut ends: Vec<(ArgId, ((usize, usize), TermId))> = Vec::new();
+            let mut ends: Vec<(ArgId, Claim)> = Vec::new();
             for &(number, node) in unrolling.first_ends() {
                 let path = unrolling.unrolling().path(node);
                 let fresh = u32::try_from(node.index()).expect("nodes are counted with 32 bits") + 1;

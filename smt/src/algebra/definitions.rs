@@ -39,9 +39,8 @@ impl Definitions {
         }
         // What is left may define something when it is reduced by what came later.
         for _ in 0..found.left.len() {
-            let mut left = std::mem::take(&mut found.left).into_iter();
             let before = found.rules.len();
-            while let Some(zero) = left.next() {
+            for zero in std::mem::take(&mut found.left) {
                 let Some(zero) = found.replaced(&zero) else { continue };
                 found.add(zero);
             }
