@@ -183,7 +183,15 @@ impl Bmc {
     }
 
     /// One round with the bound `k`; none if neither a violation nor a proof was found.
-    pub fn round(&mut self, cx: &mut Cx, k: u32) -> Result<Option<Verdict>, Stop> {
+    fn round(&mut self, cx: &mut Cx, k: u32) -> Result<Option<Verdict>, Stop> {
+        match self.violation(cx, k)? {
+            Some(verdict) => Ok(Some(verdict)),
+            None => self.completeness(cx),
+        }
+    }
+
+    /// The first half of a round with the bound `k`: a violation, if one was found.
+    pub fn violation(&mut self, cx: &mut Cx, k: u32) -> Result<Option<Verdict>, Stop> {
         let begin = cx.elapsed();
         self.k = k;
         cx.report(&Progress::Unrolled { bound: k });
@@ -199,11 +207,13 @@ impl Bmc {
         let built = cx.elapsed();
         self.times.formula += built.saturating_sub(begin);
         let verdict = if self.options.check_targets { self.check_targets(cx)? } else { None };
+        self.times.targets += cx.elapsed().saturating_sub(built);
+        Ok(verdict)
+    }
+
+    /// The second half of a round: a verdict, if nothing is left to unroll.
+    pub fn completeness(&mut self, cx: &mut Cx) -> Result<Option<Verdict>, Stop> {
         let checked = cx.elapsed();
-        self.times.targets += checked.saturating_sub(built);
-        if verdict.is_some() {
-            return Ok(verdict);
-        }
         let complete = self.forward_condition(cx)?;
         self.times.forward += cx.elapsed().saturating_sub(checked);
         if !complete {

@@ -51,6 +51,15 @@ pub struct Times {
     pub invariants: Duration,
 }
 
+/// How hard the step case is tried.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Effort {
+    /// For one segment, with products as polynomials, if there are products.
+    Polynomials,
+    /// For k segments, by a solver.
+    All,
+}
+
 /// The least time for the queries of one step case; with time they get more.
 const STEP_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -63,6 +72,8 @@ pub struct KInduction {
     times: Times,
     /// The k for which the step case held.
     proved: Option<u32>,
+    /// The last invariants with which the step case was tried with products as polynomials.
+    tried: Option<Invariants>,
 }
 
 impl KInduction {
@@ -86,7 +97,15 @@ impl KInduction {
             let generator = Generator::new(program, targets, manager, Rc::clone(&cutpoints), strategy);
             (Step::new(program, targets, manager, cutpoints), generator)
         });
-        Self { base, options, step, invariants: Invariants::none(count), times: Times::default(), proved: None }
+        Self {
+            base,
+            options,
+            step,
+            invariants: Invariants::none(count),
+            times: Times::default(),
+            proved: None,
+            tried: None,
+        }
     }
 
     /// The same with further candidates for invariants.
@@ -132,11 +151,17 @@ impl KInduction {
     fn search(&mut self, cx: &mut Cx) -> Result<Verdict, Stop> {
         let mut k = self.base.bound().max(self.options.base.first);
         loop {
-            if let Some(verdict) = self.base.round(cx, k)? {
+            if let Some(verdict) = self.base.violation(cx, k)? {
                 return Ok(verdict);
             }
-            if self.base.open().is_none() && self.step_case(cx, k)? {
-                self.proved = Some(k);
+            // That nothing is left to unroll is hard to tell where there are products.
+            if self.step_case(cx, k, Effort::Polynomials)? {
+                return Ok(Verdict::True);
+            }
+            if let Some(verdict) = self.base.completeness(cx)? {
+                return Ok(verdict);
+            }
+            if self.step_case(cx, k, Effort::All)? {
                 return Ok(Verdict::True);
             }
             match self.options.base.next(k) {
@@ -147,18 +172,40 @@ impl KInduction {
     }
 
     /// Whether the step case holds for `k`, with what is known or with what the generator finds out now.
-    fn step_case(&mut self, cx: &mut Cx, k: u32) -> Result<bool, Stop> {
+    fn step_case(&mut self, cx: &mut Cx, k: u32, effort: Effort) -> Result<bool, Stop> {
         let Ok((step, generator)) = &mut self.step else { return Ok(false) };
+        if self.base.open().is_some() {
+            return Ok(false);
+        }
         let mut begin = cx.elapsed();
-        step.extend(cx, k + 1)?;
+        let segments = match effort {
+            Effort::Polynomials => 1,
+            Effort::All => k + 1,
+        };
+        step.extend(cx, segments)?;
         self.times.formula += cx.elapsed().saturating_sub(begin);
+        let multiplies = step.multiplies();
+        if effort == Effort::Polynomials && !multiplies {
+            return Ok(false);
+        }
         loop {
             begin = cx.elapsed();
-            let timeout = STEP_TIMEOUT.max(begin / 5);
-            let holds = step.holds(cx, &self.invariants, Some(timeout))?;
+            // Circuits for products come last.
+            let holds = match effort {
+                Effort::Polynomials if self.tried.as_ref() == Some(&self.invariants) => false,
+                Effort::Polynomials => step.excluded(cx, &self.invariants)?,
+                Effort::All => step.holds(cx, &self.invariants, Some(STEP_TIMEOUT.max(begin / 5)))?,
+            };
             self.times.check += cx.elapsed().saturating_sub(begin);
+            if effort == Effort::Polynomials {
+                self.tried = Some(self.invariants.clone());
+            }
             if holds {
+                self.proved = Some(k);
                 return Ok(true);
+            }
+            if effort == Effort::Polynomials && generator.about_memory() {
+                return Ok(false);
             }
             begin = cx.elapsed();
             let stronger = loop {

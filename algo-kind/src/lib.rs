@@ -11,6 +11,7 @@ pub mod houdini;
 pub mod inputs;
 pub mod invariants;
 pub mod kind;
+mod products;
 pub mod step;
 
 pub use invariants::{Bound, Proposer};

@@ -19,10 +19,11 @@ use cfa::Program;
 use cfa::ids::NodeId;
 use cpa_core::{ArgId, Counting, Cx, Stop};
 use cpa_predicate::Manager;
-use smt::TermId;
+use smt::{TermId, algebra};
 
 use crate::cutpoints::Cutpoints;
 use crate::invariants::{Invariants, still_meant, with_instances};
+use crate::products::contradictory_in_all_cases;
 
 /// The unrolling from one cut point.
 pub struct StepUnrolling {
@@ -33,6 +34,8 @@ pub struct StepUnrolling {
     done: u32,
     /// The number of heads at the end of the first segment.
     first: usize,
+    /// What must not be reached in the first segment.
+    first_bad: Vec<ArgId>,
     /// The heads at the end of the last segment are those from here on.
     last: usize,
 }
@@ -46,7 +49,7 @@ impl StepUnrolling {
         start: Start,
     ) -> Self {
         let unrolling = Unrolling::new(program, targets, manager, start, Counting::Visits);
-        Self { unrolling, heads: Vec::new(), done: 0, first: 0, last: 0 }
+        Self { unrolling, heads: Vec::new(), done: 0, first: 0, first_bad: Vec::new(), last: 0 }
     }
 
     /// Unrolls to `segments` segments, at least as many as before.
@@ -65,6 +68,8 @@ impl StepUnrolling {
             }
             if self.done == 1 {
                 self.first = self.heads.len();
+                self.first_bad = self.unrolling.violations();
+                self.first_bad.extend(self.unrolling.unsupported());
             }
         }
         Ok(())
@@ -146,6 +151,31 @@ impl Step {
             unrolling.extend(cx, &self.cutpoints, segments)?;
         }
         Ok(())
+    }
+
+    /// Whether violations in the first segments depend on products of unknowns.
+    pub fn multiplies(&self) -> bool {
+        let terms = &self.manager.borrow().terms;
+        self.unrollings.iter().any(|unrolling| {
+            unrolling.first_bad.iter().any(|&id| algebra::has_product(terms, unrolling.unrolling.condition(id)))
+        })
+    }
+
+    /// Whether what is known excludes violations in all segments, each for itself, found out with products as polynomials.
+    pub fn excluded(&self, cx: &Cx, invariants: &Invariants) -> Result<bool, Stop> {
+        let manager = &mut *self.manager.borrow_mut();
+        for (number, unrolling) in self.unrollings.iter().enumerate() {
+            let program = Arc::clone(unrolling.unrolling().program());
+            let known = with_instances(manager, &program, unrolling, true, vec![invariants.term(number)]);
+            let known = manager.terms.and_all(&known);
+            for &id in &unrolling.first_bad {
+                let broken = manager.terms.and(known, unrolling.unrolling.condition(id));
+                if !contradictory_in_all_cases(cx, manager, broken)? {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
     }
 
     /// Whether no path from a state that satisfies the invariants violates the property in its last segment. `false` also

@@ -73,7 +73,7 @@ pub(crate) fn variable(manager: &mut Manager, var: VarId) -> TermId {
     manager.terms.var(symbol, 0)
 }
 
-fn compare(manager: &mut Manager, op: CmpOp, ty: IntTy, left: TermId, right: TermId) -> TermId {
+pub(super) fn compare(manager: &mut Manager, op: CmpOp, ty: IntTy, left: TermId, right: TermId) -> TermId {
     manager.encoder.compare(&mut manager.terms, op, ty, left, right)
 }
 
@@ -107,8 +107,8 @@ fn congruent(manager: &mut Manager, var: VarId, ty: IntTy, modulus: i128, residu
 }
 
 /// What candidates compare: a variable or a cell of memory.
-#[derive(Clone, Copy)]
-enum Atom {
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Atom {
     Var(VarId),
     Cell(usize),
     /// The sum of the first elements of an array of the layout, as many as a variable says.
@@ -158,6 +158,7 @@ impl<'a> Guesser<'a> {
         let mut terms: Vec<TermId> = Vec::new();
         conditions(self.manager, program, &in_scope, &mut terms);
         terms.retain(|&term| samples.iter().all(|sample| holds(self.manager, program, term, sample)));
+        self.multiplied(&in_scope, &atoms, &mut terms);
         self.comparisons(&atoms, &mut terms);
         self.equations(&atoms, &mut terms);
         self.sums(&in_scope, &atoms, &mut terms);
@@ -217,7 +218,7 @@ impl<'a> Guesser<'a> {
         splits
     }
 
-    fn ty(&self, atom: Atom) -> IntTy {
+    pub(super) fn ty(&self, atom: Atom) -> IntTy {
         match atom {
             Atom::Var(var) => self.program.var(var).ty,
             Atom::Cell(at) => self.layout.cells[at].ty,
@@ -225,7 +226,7 @@ impl<'a> Guesser<'a> {
         }
     }
 
-    fn term(&mut self, atom: Atom) -> TermId {
+    pub(super) fn term(&mut self, atom: Atom) -> TermId {
         match atom {
             Atom::Var(var) => variable(self.manager, var),
             Atom::Cell(at) => cell_term(self.manager, self.layout, at).0,
@@ -242,7 +243,7 @@ impl<'a> Guesser<'a> {
     }
 
     /// The values in the samples that know all of the atoms.
-    fn values<const N: usize>(&self, atoms: [Atom; N]) -> Vec<[i128; N]> {
+    pub(super) fn values<const N: usize>(&self, atoms: [Atom; N]) -> Vec<[i128; N]> {
         let row = |sample: &Sample| {
             let mut row = [0; N];
             for (value, atom) in row.iter_mut().zip(atoms) {
@@ -579,7 +580,7 @@ fn constants_for(program: &Program, var: VarId) -> Vec<i128> {
 }
 
 /// Whether the program multiplies variables.
-fn multiplies(program: &Program) -> bool {
+pub(super) fn multiplies(program: &Program) -> bool {
     program.exprs.ids().any(|id| match program.exprs.get(id).kind {
         ExprKind::Binary(BinOp::Mul, left, right) => {
             program.exprs.as_const(left).is_none() && program.exprs.as_const(right).is_none()
@@ -589,7 +590,7 @@ fn multiplies(program: &Program) -> bool {
 }
 
 /// Whether a candidate holds in a sample; also if the sample lacks one of its variables.
-fn holds(manager: &Manager, program: &Program, term: TermId, sample: &Sample) -> bool {
+pub(super) fn holds(manager: &Manager, program: &Program, term: TermId, sample: &Sample) -> bool {
     let mut known = true;
     let value = manager.terms.try_eval(term, &mut |symbol, _| {
         let value = manager.encoder.variable(symbol).and_then(|var| Some((var, *sample.vars.get(&var)?)));

@@ -11,14 +11,29 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use cfa::Program;
-use cpa_core::{Cx, Stop};
+use cpa_core::{ArgId, Cx, Stop};
 use cpa_predicate::Manager;
 use smt::{TermId, algebra};
 
 use super::instances::Goals;
 use super::{Invariants, with_instances};
 use crate::houdini::failing;
+use crate::products::unproved;
 use crate::step::StepUnrolling;
+
+/// The negation of a candidate, which a cut point and its position there name.
+type Claim = ((usize, usize), TermId);
+
+/// How candidates are proved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Manner {
+    /// By a solver, which may need circuits for products.
+    Exact,
+    /// By a solver, whatever products are.
+    Free,
+    /// One by one, by polynomials.
+    Polynomials,
+}
 
 /// Proves candidates.
 pub(crate) struct Induction<'a> {
@@ -34,8 +49,8 @@ pub(crate) struct Induction<'a> {
 
 impl Induction<'_> {
     /// What is known, with those of the candidates for each cut point that are inductive together; the others are dropped,
-    /// as far as that was found out when this is stopped. Products of variables are expensive, so candidates without them
-    /// are tried alone first.
+    /// as far as that was found out when this is stopped. Circuits for products are expensive, so where there are products,
+    /// candidates without them are tried alone first, whatever the products are, and the others as polynomials.
     pub(crate) fn prove(
         &self,
         cx: &Cx,
@@ -43,31 +58,44 @@ impl Induction<'_> {
         candidates: &mut [Vec<TermId>],
     ) -> Result<Invariants, Stop> {
         let is_product = |term: &TermId| algebra::has_product(&self.manager.borrow().terms, *term);
-        if !candidates.iter().flatten().any(is_product) {
-            return self.prove_together(cx, known, candidates);
+        if !candidates.iter().flatten().any(is_product) && !self.multiplies() {
+            return self.prove_together(cx, known, candidates, Manner::Exact);
         }
         let mut simple: Vec<Vec<TermId>> =
             candidates.iter().map(|list| list.iter().copied().filter(|term| !is_product(term)).collect()).collect();
-        let known = self.prove_together(cx, known, &mut simple);
+        let known = self.prove_together(cx, known, &mut simple, Manner::Free);
         let stopped = known.is_err();
         for (list, left) in candidates.iter_mut().zip(&simple) {
-            list.retain(|term| !left.contains(term) && (!stopped || is_product(term)));
+            list.retain(|term| if is_product(term) { true } else { stopped && !left.contains(term) });
         }
-        // What does not follow from other equations or bounds, the solver hardly ever shows, however much time it has.
-        let quick = Induction { timeout: self.timeout / 4, ..*self };
-        let result = known.and_then(|known| quick.prove_together(cx, &known, candidates));
+        let result = known.and_then(|known| self.prove_together(cx, &known, candidates, Manner::Polynomials));
         for (list, proved) in candidates.iter_mut().zip(simple) {
             list.extend(proved);
         }
         result
     }
 
-    fn prove_together(&self, cx: &Cx, known: &Invariants, candidates: &mut [Vec<TermId>]) -> Result<Invariants, Stop> {
+    /// Whether there are products of unknowns in the first segments.
+    fn multiplies(&self) -> bool {
+        let terms = &self.manager.borrow().terms;
+        std::iter::once(self.entry).chain(self.steps).any(|steps| {
+            let ends = steps.first_ends().iter();
+            ends.copied().any(|(_, node)| algebra::has_product(terms, steps.unrolling().path(node).pc))
+        })
+    }
+
+    fn prove_together(
+        &self,
+        cx: &Cx,
+        known: &Invariants,
+        candidates: &mut [Vec<TermId>],
+        manner: Manner,
+    ) -> Result<Invariants, Stop> {
         let count = self.steps.len();
-        self.preserve(cx, known, None, candidates)?;
+        self.preserve(cx, known, None, candidates, manner)?;
         let mut waiting: VecDeque<usize> = (0..count).collect();
         while let Some(start) = waiting.pop_front() {
-            for weakened in self.preserve(cx, known, Some(start), candidates)? {
+            for weakened in self.preserve(cx, known, Some(start), candidates, manner)? {
                 if !waiting.contains(&weakened) {
                     waiting.push_back(weakened);
                 }
@@ -90,6 +118,7 @@ impl Induction<'_> {
         known: &Invariants,
         start: Option<usize>,
         candidates: &mut [Vec<TermId>],
+        manner: Manner,
     ) -> Result<Vec<usize>, Stop> {
         let unrolling = start.map_or(self.entry, |start| &self.steps[start]);
         let mut weakened = Vec::new();
@@ -103,21 +132,39 @@ impl Induction<'_> {
                 formulas = with_instances(manager, self.program, unrolling, true, formulas);
             }
             // Candidates at the ends of the segment, as they are there.
-            let mut at_ends: Vec<((usize, usize), TermId)> = Vec::new();
+            let mut at_ends: Vec<Claim> = Vec::new();
             let mut broken = Vec::new();
+            let mut ends: Vec<(ArgId, Claim)> = Vec::new();
             for &(number, node) in unrolling.first_ends() {
                 let path = unrolling.unrolling().path(node);
                 let fresh = u32::try_from(node.index()).expect("nodes are counted with 32 bits") + 1;
                 let refuted = goals.refuted(manager, &candidates[number], path, fresh);
                 for (at, &not) in refuted.iter().enumerate() {
                     at_ends.push(((number, at), manager.terms.and(path.pc, not)));
+                    ends.push((node, ((number, at), not)));
                 }
                 let any = manager.terms.or_all(&refuted);
                 broken.push(manager.terms.and(path.pc, any));
             }
             formulas.extend(goals.known());
-            let together = manager.terms.or_all(&broken);
-            let dropped = failing(cx, manager, &formulas, together, &at_ends, self.timeout)?;
+            let dropped = match manner {
+                Manner::Exact => {
+                    let together = manager.terms.or_all(&broken);
+                    failing(cx, manager, &formulas, together, &at_ends, self.timeout)?
+                }
+                Manner::Free => self.failing_freely(cx, manager, formulas, &at_ends)?,
+                Manner::Polynomials => {
+                    let mut failing = Vec::new();
+                    // What is proved at the end of a path serves for the rest there.
+                    for &(_, node) in unrolling.first_ends() {
+                        let at_end: Vec<_> = ends.iter().filter(|end| end.0 == node).map(|end| end.1).collect();
+                        formulas.push(unrolling.unrolling().path(node).pc);
+                        failing.extend(unproved(cx, manager, &formulas, &at_end)?);
+                        formulas.pop();
+                    }
+                    failing
+                }
+            };
             if dropped.is_empty() {
                 return Ok(weakened);
             }
@@ -127,6 +174,29 @@ impl Induction<'_> {
                 }
             }
         }
+    }
+}
+
+impl Induction<'_> {
+    /// As [`failing`], whatever the products in the formulas are.
+    fn failing_freely<K: Copy + PartialEq>(
+        &self,
+        cx: &Cx,
+        manager: &mut Manager,
+        assumptions: Vec<TermId>,
+        claims: &[(K, TermId)],
+    ) -> Result<Vec<K>, Stop> {
+        let terms = &mut manager.terms;
+        let assumed = terms.and_all(&assumptions);
+        let more = algebra::consequences(terms, assumed);
+        let assumed: Vec<TermId> = more.into_iter().chain([assumed]).collect();
+        let assumed = terms.and_all(&assumed);
+        let mut formulas = vec![assumed];
+        formulas.extend(claims.iter().map(|claim| claim.1));
+        let free = algebra::all_without_products(terms, &formulas).unwrap_or(formulas);
+        let together = terms.or_all(&free[1..]);
+        let claims: Vec<(K, TermId)> = claims.iter().map(|claim| claim.0).zip(free[1..].iter().copied()).collect();
+        failing(cx, manager, &free[..1], together, &claims, self.timeout)
     }
 }
 

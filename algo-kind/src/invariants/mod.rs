@@ -11,6 +11,7 @@ mod env;
 mod induction;
 mod instances;
 mod memory;
+mod multiplied;
 pub mod nullspace;
 mod proposed;
 mod sample;
@@ -74,6 +75,8 @@ enum Stage {
     DataFlow(Precision),
     /// From somebody else.
     Proposed,
+    /// Equations between variables, of programs that multiply.
+    Equations,
     /// About variables.
     Guesses,
     /// About variables, cells and arrays.
@@ -112,7 +115,7 @@ impl Generator {
             Strategy::DataFlow => PRECISIONS.map(Stage::DataFlow).to_vec(),
             Strategy::Induction => {
                 let [coarse, fine] = PRECISIONS.map(Stage::DataFlow);
-                vec![coarse, Stage::Guesses, fine, Stage::Memory, Stage::Conditional]
+                vec![Stage::Equations, coarse, Stage::Guesses, fine, Stage::Memory, Stage::Conditional]
             }
         };
         stages.reverse();
@@ -135,6 +138,11 @@ impl Generator {
         self.stages.push(Stage::Proposed);
     }
 
+    /// Whether the next stage is about memory.
+    pub(crate) fn about_memory(&self) -> bool {
+        matches!(self.stages.last(), Some(Stage::Memory | Stage::Conditional))
+    }
+
     /// What is known after the next stage; none if there is no further one. `steps` have at least one segment each.
     pub fn next(
         &mut self,
@@ -147,7 +155,7 @@ impl Generator {
         // Candidates that a stage has not yet proved or dropped when it is stopped wait for the next turn.
         let mut candidates = match self.pending.take() {
             Some(candidates) => candidates,
-            None => match self.candidates(cx, stage)? {
+            None => match self.candidates(cx, stage, known)? {
                 Some(candidates) => candidates,
                 None => {
                     self.stages.pop();
@@ -172,10 +180,11 @@ impl Generator {
     }
 
     /// The candidates of a stage; none if it does not apply.
-    fn candidates(&mut self, cx: &Cx, stage: Stage) -> Result<Option<Vec<Vec<TermId>>>, Stop> {
+    fn candidates(&mut self, cx: &Cx, stage: Stage, known: &Invariants) -> Result<Option<Vec<Vec<TermId>>>, Stop> {
         let candidates = match stage {
             Stage::DataFlow(precision) => self.data_flow(cx, precision)?,
             Stage::Proposed => self.proposed(cx)?,
+            Stage::Equations => self.equations(cx)?,
             Stage::Guesses => self.guesses(cx, Layout::default(), false)?,
             Stage::Memory | Stage::Conditional => {
                 let layout = Layout::of(&self.program);
@@ -188,6 +197,11 @@ impl Generator {
         if let Some(number) = self.cutpoints.number(Vec::new(), self.program.entry) {
             // No segment ends with the first visit, so nothing about it would be checked.
             candidates[number].clear();
+        }
+        let terms = &self.manager.borrow().terms;
+        for (number, list) in candidates.iter_mut().enumerate() {
+            let known = terms.conjuncts(known.term(number));
+            list.retain(|term| !known.contains(term));
         }
         Ok(Some(candidates))
     }
@@ -210,6 +224,18 @@ impl Generator {
             let environments = environments.iter();
             environments.map(|env| candidates::from_environment(manager, &self.program, env.as_ref())).collect()
         }))
+    }
+
+    fn equations(&mut self, cx: &Cx) -> Result<Option<Vec<Vec<TermId>>>, Stop> {
+        if !candidates::multiplies(&self.program) || self.manager.borrow().encoder.encoding() != Encoding::Bitvector {
+            return Ok(None);
+        }
+        let Some(mut candidates) = self.guesses(cx, Layout::default(), false)? else { return Ok(None) };
+        let terms = &self.manager.borrow().terms;
+        for list in &mut candidates {
+            list.retain(|&term| matches!(terms.get(term), smt::Term::Eq(..)));
+        }
+        Ok(Some(candidates))
     }
 
     fn guesses(&mut self, cx: &Cx, layout: Layout, conditional: bool) -> Result<Option<Vec<Vec<TermId>>>, Stop> {

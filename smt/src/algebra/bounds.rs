@@ -30,6 +30,8 @@ fn all(width: u32, signed: bool) -> (i128, i128) {
 
 /// The widest numbers that are looked at, so that sums of a few products fit into 128 bits.
 const WIDTH: u32 = 64;
+/// How often bounds are passed on.
+const ROUNDS: usize = 3;
 
 impl Bounds {
     /// What the literals among the parts of a conjunction say.
@@ -60,6 +62,25 @@ impl Bounds {
         bounds
     }
 
+    /// These bounds with what follows from comparisons of terms that have bounds.
+    pub(super) fn propagated(mut self, terms: &Terms) -> Self {
+        for _ in 0..ROUNDS {
+            for at in 0..self.comparisons.len() {
+                let Comparison { signed, left, right, holds } = self.comparisons[at];
+                // What is at most what, or less.
+                let (low, high, strict) = if holds { (left, right, 0) } else { (right, left, 1) };
+                let least = self.range(terms, low, signed).0;
+                let most = self.range(terms, high, signed).1;
+                let everything = all(terms.width(low), signed);
+                let of_low = self.ranges.entry((low, signed)).or_insert(everything);
+                of_low.1 = of_low.1.min(most - strict);
+                let of_high = self.ranges.entry((high, signed)).or_insert(everything);
+                of_high.0 = of_high.0.max(least + strict);
+            }
+        }
+        self
+    }
+
     /// Pairs of terms that are equal, as one is at most the other one, and greater than the number before it.
     pub(super) fn equal(&self, terms: &mut Terms) -> Vec<(TermId, TermId)> {
         let mut equal = Vec::new();
@@ -85,14 +106,61 @@ impl Bounds {
 
     /// The values of a part of a sum.
     fn range(&self, terms: &Terms, part: TermId, signed: bool) -> (i128, i128) {
+        let range = self.said(terms, part, signed);
+        let Term::BvBin(op @ (BvBin::Udiv | BvBin::Sdiv | BvBin::Lshr), dividend, by) = *terms.get(part) else {
+            return range;
+        };
+        let quotient = self.quotient(terms, op, dividend, by, signed);
+        quotient.map_or(range, |(least, greatest)| (least.max(range.0), greatest.min(range.1)))
+    }
+
+    /// What the comparisons say about a term, or what it is an extension of.
+    fn said(&self, terms: &Terms, part: TermId, signed: bool) -> (i128, i128) {
         let width = terms.width(part);
         let (least, greatest) = match *terms.get(part) {
-            Term::Sext { arg, .. } if signed => self.range(terms, arg, true),
-            Term::Zext { arg, .. } => self.range(terms, arg, false),
+            Term::Sext { arg, .. } if signed => self.said(terms, arg, true),
+            Term::Zext { arg, .. } => self.said(terms, arg, false),
             _ => all(width, signed),
         };
         let said = self.ranges.get(&(part, signed)).copied().unwrap_or_else(|| all(width, signed));
         (least.max(said.0), greatest.min(said.1))
+    }
+
+    /// The values of a quotient by a positive constant of a dividend that is not negative.
+    fn quotient(&self, terms: &Terms, op: BvBin, dividend: TermId, by: TermId, signed: bool) -> Option<(i128, i128)> {
+        let width = terms.width(dividend);
+        let constant = terms.as_bv(by)?;
+        let divisor = match op {
+            BvBin::Lshr if constant < u128::from(width) => 1i128 << constant,
+            BvBin::Udiv | BvBin::Sdiv if constant > 0 => i128::try_from(constant).ok()?,
+            _ => return None,
+        };
+        let (low, high) = natural(self.said(terms, dividend, false), self.said(terms, dividend, true));
+        // With the highest bit clear, signed and unsigned division by a positive number are the same.
+        let small = all(width, true).1;
+        if (op == BvBin::Sdiv && (high > small || divisor > small)) || (signed && high / divisor > small) {
+            return None;
+        }
+        Some((low / divisor, high / divisor))
+    }
+
+    /// The values of a product, read as natural numbers, if it does not wrap around and something is known.
+    pub(super) fn product(&self, terms: &Terms, monomial: &[TermId]) -> Option<(u128, u128)> {
+        let width = terms.width(*monomial.first()?);
+        if width > WIDTH {
+            return None;
+        }
+        let most = all(width, false).1;
+        let (mut low, mut high) = (1i128, 1i128);
+        for &part in monomial {
+            let range = natural(self.range(terms, part, false), self.range(terms, part, true));
+            if range.0 > range.1 {
+                return None;
+            }
+            low = low.checked_mul(range.0)?;
+            high = high.checked_mul(range.1)?;
+        }
+        (high <= most).then_some((u128::try_from(low).ok()?, u128::try_from(high).ok()?))
     }
 
     /// The extension of a sum as the sum of the extensions, if the sum leaves its width for no value of its parts.
@@ -131,6 +199,11 @@ impl Bounds {
         let fits = all(width, signed);
         (fits.0 <= least && greatest <= fits.1).then_some(sum)
     }
+}
+
+/// The values read as natural numbers, by those of both readings.
+fn natural(unsigned: (i128, i128), signed: (i128, i128)) -> (i128, i128) {
+    if signed.0 >= 0 { (unsigned.0.max(signed.0), unsigned.1.min(signed.1)) } else { unsigned }
 }
 
 /// Whether the second term is the first one plus 1.

@@ -9,7 +9,9 @@
 //! [`without_products`] is for contradictions that hold whatever the products are.
 
 mod bounds;
+mod definitions;
 mod ideal;
+mod lemmas;
 mod opaque;
 #[cfg(test)]
 mod tests;
@@ -21,9 +23,11 @@ use rustc_hash::FxHashMap;
 use crate::term::polynomial::{Monomial, Polynomial};
 use crate::term::{Sort, Term, TermId, Terms};
 use bounds::Bounds;
+use definitions::Definitions;
 use ideal::{Ideal, degree};
 
-pub use opaque::{has_product, without_products};
+pub use lemmas::{conjectures, consequences};
+pub use opaque::{all_without_products, has_product, without_products};
 
 /// The most nodes of a formula.
 const SIZE: usize = 4_000;
@@ -36,9 +40,18 @@ const ROUNDS: usize = 4;
 
 /// A formula with the same models. It is `false` if in each case the equations contradict what else is said.
 pub fn by_cases(terms: &mut Terms, formula: TermId) -> TermId {
+    match cases(terms, formula) {
+        Some(left) => terms.or_all(&left),
+        None => formula,
+    }
+}
+
+/// The cases of a formula that is hard, without those that are contradictory; none if it is not hard, or if there are too many
+/// cases or none is contradictory.
+pub fn cases(terms: &mut Terms, formula: TermId) -> Option<Vec<TermId>> {
     let nodes = terms.post_order(&[formula], |_| false);
     if nodes.len() > SIZE || !nodes.into_iter().any(|node| hard(terms, node, CHOICES).is_some()) {
-        return formula;
+        return None;
     }
     let mut left = Vec::new();
     let mut open = vec![formula];
@@ -46,7 +59,7 @@ pub fn by_cases(terms: &mut Terms, formula: TermId) -> TermId {
     while let Some(case) = open.pop() {
         cases += 1;
         if cases > CASES {
-            return formula;
+            return None;
         }
         let case = settled(terms, case);
         if case == Terms::fls() {
@@ -57,7 +70,7 @@ pub fn by_cases(terms: &mut Terms, formula: TermId) -> TermId {
             None => left.push(case),
         }
     }
-    if left.len() < cases { terms.or_all(&left) } else { formula }
+    (left.len() < cases).then_some(left)
 }
 
 /// What a condition that holds says: a condition without negation, and whether that holds.
@@ -125,7 +138,9 @@ fn rewritten(terms: &mut Terms, formula: TermId) -> TermId {
         }
     }
     let ideals = zeros.into_iter().map(|(width, zeros)| (width, Ideal::new(width, zeros))).collect();
-    let mut rewriting = Rewriting { known, ideals, ..Rewriting::default() };
+    let nodes = terms.post_order(&[formula], |_| false);
+    let definitions = lemmas::all_definitions(terms, &parts, &nodes);
+    let mut rewriting = Rewriting { known, ideals, definitions, ..Rewriting::default() };
     let simpler: Vec<TermId> = parts.into_iter().map(|part| rewriting.part(terms, part)).collect();
     terms.and_all(&simpler)
 }
@@ -137,6 +152,8 @@ struct Rewriting {
     known: FxHashMap<TermId, TermId>,
     /// What the equations among them imply, by width.
     ideals: BTreeMap<u32, Ideal>,
+    /// The same by elimination, with what is known of quotients.
+    definitions: BTreeMap<u32, Definitions>,
     bounds: Bounds,
     memo: FxHashMap<TermId, TermId>,
 }
@@ -188,10 +205,14 @@ impl Rewriting {
     fn reduced(&self, terms: &mut Terms, atom: TermId) -> TermId {
         if let Some((a, b)) = equation(terms, atom) {
             let width = terms.width(a);
-            let ideal = self.ideals.get(&width).filter(|ideal| !ideal.is_empty());
-            let difference = ideal.and_then(|_| terms.polynomial_difference(a, b));
-            let Some((difference, ideal)) = difference.zip(ideal) else { return atom };
-            return match ideal.reduce(&difference) {
+            let Some(definitions) = self.definitions.get(&width) else { return atom };
+            let Some(difference) = terms.polynomial_difference(a, b) else { return atom };
+            if definitions.reduce(&difference).is_some_and(|reduced| reduced.is_empty()) {
+                return Terms::tru();
+            }
+            let reduced = self.ideals.get(&width).filter(|ideal| !ideal.is_empty());
+            let reduced = reduced.and_then(|ideal| ideal.reduce(&difference));
+            return match reduced {
                 Some(reduced) if simpler(&reduced, &difference) => terms.is_zero(width, &reduced),
                 _ => atom,
             };

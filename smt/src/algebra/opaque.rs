@@ -17,6 +17,17 @@ pub fn without_products(terms: &mut Terms, formula: TermId) -> Option<TermId> {
     (!parts.opaque.is_empty()).then_some(free)
 }
 
+/// The same for several formulas, with the same variables; none if they are large together.
+pub fn all_without_products(terms: &mut Terms, formulas: &[TermId]) -> Option<Vec<TermId>> {
+    let mut parts = Parts::default();
+    let order = terms.post_order(formulas, |_| false);
+    if order.len() > SIZE {
+        return None;
+    }
+    parts.replace(terms, order);
+    Some(formulas.iter().map(|formula| parts.memo[formula]).collect())
+}
+
 /// Whether a product of unknowns occurs in a term.
 pub fn has_product(terms: &Terms, t: TermId) -> bool {
     terms.post_order(&[t], |_| false).into_iter().any(|t| is_product(terms, t))
@@ -57,11 +68,15 @@ impl Parts {
         if !order.iter().any(|&t| is_opaque(terms, t)) {
             return Some(formula);
         }
+        self.replace(terms, order);
+        Some(self.memo[&formula])
+    }
+
+    fn replace(&mut self, terms: &mut Terms, order: Vec<TermId>) {
         for t in order {
             let new = self.part(terms, t);
             self.memo.insert(t, new);
         }
-        Some(self.memo[&formula])
     }
 
     fn part(&mut self, terms: &mut Terms, t: TermId) -> TermId {

@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 
-use super::by_cases;
 use super::opaque::{Parts, without_products};
+use super::{by_cases, conjectures, consequences};
 use crate::term::{Builder, BvBin, BvCmp, Sort, Term, TermId, Terms, Value, config};
 
 /// Whether the facts and the negation of the goal are found to contradict each other.
@@ -102,6 +102,31 @@ fn bounds_make_equal_and_extensions_exact() {
     assert!(!proves(&mut n, &[positive, bounds[0]], goal), "m may be greater");
 }
 
+#[test]
+fn exact_halves_and_definitions() {
+    // With d = B p and p = 2 h, halves of both have the same quotient if nothing wraps around.
+    let mut n = Builder::new(64);
+    let [d, p, x, q] = ["d", "p", "x", "q"].map(|name| n.var(name));
+    let (two, zero) = (n.k(2), n.k(0));
+    let (half, rest) = (n.terms.bv_bin(BvBin::Sdiv, p, two), n.terms.bv_bin(BvBin::Srem, p, two));
+    let (before, doubled) = (n.mul(p, x), n.mul(two, x));
+    let after = n.mul(half, doubled);
+    let goal = n.terms.eq(before, after);
+    let even = n.terms.eq(rest, zero);
+    assert!(proves(&mut n, &[even], goal));
+    assert!(!proves(&mut n, &[], goal));
+    let same = n.terms.not(goal);
+    assert!(conjectures(&mut n.terms, same).contains(&even));
+    // Definitions go through products: q = d p and d = x + p.
+    let (dp, sum) = (n.mul(d, p), n.add(x, p));
+    let facts = [n.terms.eq(q, dp), n.terms.eq(d, sum)];
+    let (xp, pp) = (n.mul(x, p), n.mul(p, p));
+    let expanded = n.add(xp, pp);
+    let goal = n.terms.eq(q, expanded);
+    assert!(proves(&mut n, &facts, goal));
+    assert!(!proves(&mut n, &facts[1..], goal));
+}
+
 /// Makes formulas from bytes.
 struct Maker<'b> {
     bytes: std::slice::Iter<'b, u8>,
@@ -118,7 +143,7 @@ impl Maker<'_> {
     }
 
     fn number(&mut self, width: u32, depth: u32) -> TermId {
-        let choice = self.below(if depth == 0 { 3 } else { 9 });
+        let choice = self.below(if depth == 0 { 3 } else { 11 });
         match choice {
             0 | 1 if width == NARROW => {
                 let symbol = self.terms.symbol(NAMES[self.bytes.len() % 3], Sort::Bv(NARROW));
@@ -135,6 +160,12 @@ impl Maker<'_> {
             3 => {
                 let (c, a, b) = (self.atom(0), self.number(width, depth - 1), self.number(width, depth - 1));
                 self.terms.ite(c, a, b)
+            }
+            9 | 10 => {
+                let op = [BvBin::Udiv, BvBin::Sdiv, BvBin::Lshr, BvBin::Urem, BvBin::Srem][self.below(5)];
+                let (a, by) = (self.number(width, depth - 1), self.below(6) as u128);
+                let by = self.terms.bv(width, by);
+                self.terms.bv_bin(op, a, by)
             }
             _ => {
                 let op = [BvBin::Add, BvBin::Sub, BvBin::Mul, BvBin::Mul, BvBin::Srem][choice - 4];
@@ -208,6 +239,21 @@ proptest! {
                     Value::Bv { width: NARROW, bits: bits >> (at as u32 * NARROW) & 7 }
                 });
                 prop_assert_eq!(value(formula), value(simpler), "{} and {}", terms.display(formula), terms.display(simpler));
+            }
+        }
+    }
+
+    #[test]
+    fn consequences_hold_in_all_models(bytes in prop::collection::vec(any::<u8>(), 20..160)) {
+        let mut maker = Maker { bytes: bytes.iter(), terms: Terms::new() };
+        let formula = maker.formula();
+        let mut terms = maker.terms;
+        let more = consequences(&mut terms, formula);
+        let parts = Parts::default();
+        let holds = |t, bits| value(&terms, &parts, bits, t) == Value::Bool(true);
+        for bits in (0..1u128 << (3 * NARROW)).filter(|&bits| holds(formula, bits)) {
+            for &part in &more {
+                prop_assert!(holds(part, bits), "{} for {}", terms.display(part), terms.display(formula));
             }
         }
     }

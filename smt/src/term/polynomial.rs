@@ -51,7 +51,8 @@ pub(crate) fn product(left: &Monomial, right: &Monomial) -> Monomial {
     product
 }
 
-fn times(ones: u128, a: &Polynomial, b: &Polynomial) -> Option<Polynomial> {
+/// The product of two polynomials; none if it is too large.
+pub(crate) fn times(ones: u128, a: &Polynomial, b: &Polynomial) -> Option<Polynomial> {
     if a.len() * b.len() > MONOMIALS * MONOMIALS / 4 {
         return None;
     }
