@@ -63,6 +63,9 @@ enum Effort {
 /// The least time for the queries of one step case; with time they get more.
 const STEP_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// The same for the first step case of programs with products, which either holds as polynomials or needs invariants.
+const FIRST_TIMEOUT: Duration = Duration::from_millis(50);
+
 /// k-induction on one program.
 pub struct KInduction {
     base: Bmc,
@@ -190,9 +193,13 @@ impl KInduction {
         }
         loop {
             begin = cx.elapsed();
-            // Circuits for products come last.
+            // Circuits for products come last, but for what needs no invariants.
             let holds = match effort {
                 Effort::Polynomials if self.tried.as_ref() == Some(&self.invariants) => false,
+                Effort::Polynomials if self.tried.is_none() => {
+                    step.extend(cx, k + 1)?;
+                    step.holds(cx, &self.invariants, Some(FIRST_TIMEOUT))? || step.excluded(cx, &self.invariants)?
+                }
                 Effort::Polynomials => step.excluded(cx, &self.invariants)?,
                 Effort::All => step.holds(cx, &self.invariants, Some(STEP_TIMEOUT.max(begin / 5)))?,
             };
