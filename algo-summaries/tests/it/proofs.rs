@@ -307,7 +307,7 @@ fn a_number_is_divisible_by_itself_unless_it_is_0() {
 #[test]
 fn no_value_is_beyond_the_extremum_of_all() {
     let body = "for (int i = 0; i < 1000; i++) a[i] = __VERIFIER_nondet_int(); int least = a[0]; int most = 0;
-        for (int i = 1; i < 1000; i++) { if (a[i] < least) least = a[i]; if (a[i] >= most) most = a[i]; }
+        for (int i = 0; i < 1000; i++) { if (a[i] < least) least = a[i]; if (a[i] >= most) most = a[i]; }
         int k = __VERIFIER_nondet_int(); if (k < 0 || k >= 1000) return 0; check(least <= a[k]); check(most >= a[k]); check(most >= 0);";
     right_and_wrong(body, "i < 1000; i++) { if", "i < 999; i++) { if");
     right_and_wrong(body, "least <= a[k]", "least < a[k]");
