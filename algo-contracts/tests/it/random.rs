@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use cfa::machine::Random;
+
 use crate::proved_soon;
 
 /// Arguments are between its negation and itself.
@@ -10,18 +12,6 @@ const RANGE: i64 = 4;
 /// Calls that may be active, and steps of an execution.
 const DEPTH: u32 = 200;
 const STEPS: u32 = 20_000;
-
-/// Small pseudo-random numbers (Marsaglia, *Xorshift RNGs*).
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 33) as usize % sides
-    }
-}
 
 /// The variables: parameters, a local variable, a global one.
 const NAMES: [&str; 4] = ["a", "b", "r", "g"];
@@ -109,15 +99,15 @@ impl Run<'_> {
     }
 }
 
-struct Author(Dice);
+struct Author(Random);
 
 impl Author {
     fn value(&mut self, depth: u32) -> Value {
-        match self.0.roll(if depth > 1 { 4 } else { 8 }) {
-            0 => Value::Constant([0, 1, 2, 3, -1, 7][self.0.roll(6)]),
-            1..=3 => Value::Variable(self.0.roll(4)),
+        match self.0.below(if depth > 1 { 4 } else { 8 }) {
+            0 => Value::Constant([0, 1, 2, 3, -1, 7][self.0.below(6)]),
+            1..=3 => Value::Variable(self.0.below(4)),
             _ => {
-                let op = ['+', '-', '+', '-', '+', '*'][self.0.roll(6)];
+                let op = ['+', '-', '+', '-', '+', '*'][self.0.below(6)];
                 Value::Binary(op, Box::new(self.value(depth + 1)), Box::new(self.value(depth + 1)))
             }
         }
@@ -125,18 +115,18 @@ impl Author {
 
     /// The first parameter less something, so that recursion often ends.
     fn less(&mut self) -> Value {
-        let by = 1 + self.0.roll(2) as i64;
+        let by = 1 + self.0.below(2) as i64;
         Value::Binary('-', Box::new(Value::Variable(0)), Box::new(Value::Constant(by)))
     }
 
     fn function(&mut self) -> Function {
-        let end = Value::Constant([0, 0, 1, -2][self.0.roll(4)]);
+        let end = Value::Constant([0, 0, 1, -2][self.0.below(4)]);
         let mut body = vec![Statement::Return(Value::Variable(0), "<=", end, self.value(1))];
-        for _ in 0..=self.0.roll(3) {
-            body.push(match self.0.roll(5) {
-                0 => Statement::Assign(1 + self.0.roll(3), self.value(0)),
-                1 => Statement::Return(self.value(1), ["<=", "==", ">"][self.0.roll(3)], self.value(1), self.value(0)),
-                _ => Statement::Call(2 + self.0.roll(2), self.0.roll(2), self.less(), self.value(1)),
+        for _ in 0..=self.0.below(3) {
+            body.push(match self.0.below(5) {
+                0 => Statement::Assign(1 + self.0.below(3), self.value(0)),
+                1 => Statement::Return(self.value(1), ["<=", "==", ">"][self.0.below(3)], self.value(1), self.value(0)),
+                _ => Statement::Call(2 + self.0.below(2), self.0.below(2), self.less(), self.value(1)),
             });
         }
         Function { body, last: self.value(0) }
@@ -185,7 +175,7 @@ fn program_text(functions: &[Function], check: &str) -> String {
 fn what_executions_return_is_not_excluded() {
     let (mut asked, mut excluded, mut proofs) = (0, 0, 0);
     for seed in 1..=16u64 {
-        let mut author = Author(Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+        let mut author = Author(Random::new(seed));
         let functions = [author.function(), author.function()];
         let mut results: Vec<Option<(i64, i64)>> = Vec::new();
         for a in -RANGE..=RANGE {

@@ -4,8 +4,9 @@
 
 use std::fmt::Write as _;
 
+use cfa::machine::Random;
+
 use crate::proved;
-use crate::random::Dice;
 
 /// A condition or a value over the position `k`, in tables also the row `r`, and the length `n`.
 #[derive(Clone, Copy)]
@@ -66,20 +67,20 @@ struct Program {
 }
 
 impl Program {
-    fn random(dice: &mut Dice) -> Program {
-        let table = dice.roll(2) == 0;
+    fn random(dice: &mut Random) -> Program {
+        let table = dice.below(2) == 0;
         let tests =
             [Test::Last, Test::Edge, Test::Even, Test::Third, Test::Always, Test::Above, Test::Diagonal, Test::Across];
-        let writes = (0..=dice.roll(2)).map(|_| Write {
-            array: if table { 0 } else { dice.roll(2) },
-            turned: (dice.roll(3) == 0, dice.roll(3) == 0),
-            test: tests[dice.roll(if table { 8 } else { 5 })],
-            constant: [-1, 0, 1, 2, 7][dice.roll(5)],
-            factor: [0, 0, 0, 1, -1][dice.roll(5)],
-            add: dice.roll(6) == 0,
+        let writes = (0..=dice.below(2)).map(|_| Write {
+            array: if table { 0 } else { dice.below(2) },
+            turned: (dice.below(3) == 0, dice.below(3) == 0),
+            test: tests[dice.below(if table { 8 } else { 5 })],
+            constant: [-1, 0, 1, 2, 7][dice.below(5)],
+            factor: [0, 0, 0, 1, -1][dice.below(5)],
+            add: dice.below(6) == 0,
         });
         let writes = writes.collect();
-        Program { table, first: [dice.roll(3) as i32, 0], writes }
+        Program { table, first: [dice.below(3) as i32, 0], writes }
     }
 
     /// What an execution makes of the sums of the arrays, when it comes to these positions.
@@ -152,11 +153,11 @@ impl Program {
 fn sums_that_an_execution_has_are_not_excluded() {
     let mut strong = 0;
     for seed in 1..=16u64 {
-        let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut dice = Random::new(seed);
         let program = Program::random(&mut dice);
-        let n = 1 + dice.roll(5) as i32;
+        let n = 1 + dice.below(5) as i32;
         let visits: Vec<(i32, i32)> =
-            (0..=dice.roll(12)).map(|_| (dice.roll(n as usize) as i32, dice.roll(n as usize) as i32)).collect();
+            (0..=dice.below(12)).map(|_| (dice.below(n as usize) as i32, dice.below(n as usize) as i32)).collect();
         let sum = program.run(n, &visits);
         let text = program.text(&format!("n == {n} && s == {sum}"));
         assert!(!proved(&text), "proved, but n = {n} and {visits:?} reach the error:\n{text}");
