@@ -12,7 +12,7 @@ use crate::guess::Unsolved;
 use crate::loops::{Failed, Solution, Subject};
 use crate::poly::Poly;
 use crate::pool::{CondId, Pool};
-use crate::state::{Named, State};
+use crate::state::State;
 use crate::walk::Walker;
 
 /// No value that an iteration sees is beyond the variable.
@@ -63,11 +63,6 @@ impl Walker<'_> {
             }
         }
         Ok(())
-    }
-
-    /// The unknown value of a variable at the start of an iteration.
-    pub(crate) fn value_at(&mut self, subject: &Subject, var: VarId) -> Poly {
-        self.unknown(Named::VariableAt(subject.scope.head, var), subject.before, self.program.var(var).ty)
     }
 
     /// What an extremum says after a number of iterations, when the variable has the given value.

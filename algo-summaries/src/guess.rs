@@ -106,8 +106,7 @@ impl Walker<'_> {
             let values: Option<Vec<Poly>> = back.iter().map(|state| state.vars.get(var).cloned()).collect();
             let Some(new) = values.and_then(|values| self.merged(&ends, values)) else { continue };
             let new = self.settled(&ends.facts, &new)?;
-            let now =
-                self.unknown(Named::VariableAt(subject.scope.head, *var), subject.before, self.program.var(*var).ty);
+            let now = self.value_at(subject, *var);
             let old = subject.before.vars.get(var).cloned();
             if let Some(form) = self.closed_form(subject, &now, old, &new, unsolved)? {
                 let form = self.in_manner(manner, form, self.program.var(*var).ty);

@@ -317,6 +317,11 @@ impl Walker<'_> {
         Ok((state, unsolved))
     }
 
+    /// The unknown value of a variable at the start of an iteration.
+    pub(crate) fn value_at(&mut self, subject: &Subject, var: VarId) -> Poly {
+        self.unknown(Named::VariableAt(subject.scope.head, var), subject.before, self.program.var(var).ty)
+    }
+
     /// Adds that the closed form of a variable has values of its type only.
     fn know_range(&mut self, state: &mut State, form: &Poly, ty: IntTy) -> Result<(), Stop> {
         if !self.guess && !self.pool.has_address(form) {

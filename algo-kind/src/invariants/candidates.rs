@@ -389,7 +389,7 @@ impl<'a> Guesser<'a> {
             let same: Vec<Atom> = known.iter().copied().filter(fits).take(LINEAR).collect();
             let linear: Vec<Vec<Atom>> = same.iter().map(|&atom| vec![atom]).collect();
             self.equations_over(&linear, width, out);
-            if multiplies(self.program) && self.manager.encoder.encoding() == Encoding::Bitvector {
+            if has_polynomials(self.manager, self.program) {
                 // A product with what depends linearly on others says nothing new.
                 let few = self.independent(&same);
                 let mut monomials: Vec<Vec<Atom>> = few.iter().map(|&atom| vec![atom]).collect();
@@ -579,8 +579,13 @@ fn constants_for(program: &Program, var: VarId) -> Vec<i128> {
     list
 }
 
+/// Whether variables are multiplied, and terms say so: candidates may be polynomials.
+pub(super) fn has_polynomials(manager: &Manager, program: &Program) -> bool {
+    manager.encoder.encoding() == Encoding::Bitvector && multiplies(program)
+}
+
 /// Whether the program multiplies variables.
-pub(super) fn multiplies(program: &Program) -> bool {
+fn multiplies(program: &Program) -> bool {
     program.exprs.ids().any(|id| match program.exprs.get(id).kind {
         ExprKind::Binary(BinOp::Mul, left, right) => {
             program.exprs.as_const(left).is_none() && program.exprs.as_const(right).is_none()

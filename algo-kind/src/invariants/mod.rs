@@ -227,7 +227,7 @@ impl Generator {
     }
 
     fn equations(&mut self, cx: &Cx) -> Result<Option<Vec<Vec<TermId>>>, Stop> {
-        if !candidates::multiplies(&self.program) || self.manager.borrow().encoder.encoding() != Encoding::Bitvector {
+        if !candidates::has_polynomials(&self.manager.borrow(), &self.program) {
             return Ok(None);
         }
         let Some(mut candidates) = self.guesses(cx, Layout::default(), false)? else { return Ok(None) };

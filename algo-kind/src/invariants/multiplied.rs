@@ -4,10 +4,9 @@
 
 use cfa::ids::VarId;
 use cfa::ir::{CmpOp, ExprKind, Op};
-use cpa_predicate::Encoding;
 use smt::{BvBin, TermId};
 
-use super::candidates::{Atom, Guesser, compare, holds, multiplies};
+use super::candidates::{Atom, Guesser, compare, has_polynomials, holds};
 
 /// How many assignments are looked at.
 const ASSIGNMENTS: usize = 30;
@@ -21,7 +20,7 @@ const EXPONENTS: [u32; 5] = [16, 30, 31, 32, 62];
 impl Guesser<'_> {
     /// Candidates that hold in all samples.
     pub(super) fn multiplied(&mut self, in_scope: &dyn Fn(VarId) -> bool, atoms: &[Atom], out: &mut Vec<TermId>) {
-        if !multiplies(self.program) || self.manager.encoder.encoding() != Encoding::Bitvector {
+        if !has_polynomials(self.manager, self.program) {
             return;
         }
         let mut found = self.assigned(in_scope);

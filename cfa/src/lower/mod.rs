@@ -25,6 +25,7 @@ mod sites;
 mod start;
 mod stmt;
 mod survey;
+mod tail;
 mod unsequenced;
 
 use std::collections::BTreeSet;
@@ -358,6 +359,7 @@ impl<'a> Lower<'a> {
     }
 
     fn finish(mut self, start: NodeId, main: FuncId, options: &Options) -> Program {
+        self.tail_calls(main);
         let regions = self.divide_memory(start, main);
         let Lower { machine, sources, exprs, vars, mut funcs, graph, calls, labels, mut assumptions, sites, .. } = self;
         let lines: Vec<LineTable> =
@@ -687,10 +689,6 @@ impl<'a> Lower<'a> {
     fn jump(&mut self, node: NodeId, range: Range) {
         self.edge(self.cur, node, Op::Skip, range);
         self.cur = self.fresh();
-    }
-
-    fn unsupported(&mut self, construct: impl Into<Arc<str>>, range: Range) {
-        self.emit(Op::Unsupported { construct: construct.into() }, range);
     }
 
     fn expr_range(&self, at: ExprRef) -> Range {

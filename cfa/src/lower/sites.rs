@@ -52,6 +52,11 @@ impl Sites {
         Self { wanted, found: Vec::new(), open: Vec::new(), variables: Vec::new(), functions: Vec::new() }
     }
 
+    /// Whether anything is recorded.
+    pub(super) fn wanted(&self) -> bool {
+        self.wanted
+    }
+
     /// Edge `new` continues edge `at`.
     pub(super) fn continued(&mut self, at: usize, new: usize) {
         for raw in &mut self.found {

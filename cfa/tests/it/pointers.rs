@@ -232,7 +232,7 @@ fn pointers_in_memory() {
          int main(int argc, char **argv) { int *p = &x, *q; q = p + 1; p = q; *&q; q = id(p, \"s\", 1); char **v = argv; v++;
            q = x ? p : &x; twice(q); name = \"m\"; p = e; e = id(0, 0, 2); return 0; }",
         expect![[r#"
-            entry n11
+            entry n12
             dead(dead::p): n0 .. n3
               n0 -> n1: [dead::p != 0]
               n0 -> n3: [dead::p == 0]
@@ -242,37 +242,39 @@ fn pointers_in_memory() {
             id(id::p, id::unused, id::n): n4 .. n6
               n4 -> n5: id::copy = id::p
               n5 -> n6: id::__ret = id::copy
-            twice(twice::p): n7 .. n10
-              n7 -> n8: twice::__tmp1 = *(int *)536870912
-              n8 -> n9: [twice::__tmp1 != 0]
-              n8 -> n10: [twice::__tmp1 == 0]
-              n9: call twice
-              n9 -> n10: call twice(twice::p)
-            main(main::argc, main::argv): n16 .. n32
-              n11 -> n12: *(int *)536870912 = 0
-              n12 -> n13: name = 536870944
-              n13 -> n14: e = ?
-              n14 -> n15: main::argc = ?
-              n15 -> n16: main::argv = malloc(((unsigned)main::argc + 1) * 4)
-              n16 -> n17: main::p = 536870912
-              n17 -> n18: *(unsigned *)536871008 = main::p + 4
-              n18 -> n19: main::p = *(unsigned *)536871008
-              n19 -> n20: main::__tmp1 = *(unsigned *)536871008
-              n20: call id
-              n20 -> n21: main::__tmp2 = call id(main::p, 536871040, 1)
-              n21 -> n22: *(unsigned *)536871008 = main::__tmp2
-              n22 -> n23: main::v = main::argv
-              n23 -> n24: main::v = main::v + 4
-              n24 -> n25: main::__tmp3 = *(int *)536870912
-              n25 -> n26: *(unsigned *)536871008 = main::__tmp3 ? main::p : 536870912
-              n26 -> n27: main::__tmp4 = *(unsigned *)536871008
-              n27: call twice
-              n27 -> n28: call twice(main::__tmp4)
-              n28 -> n29: name = 536871072
-              n29 -> n30: main::p = e
-              n30: call id
-              n30 -> n31: e = call id(0, 0, 2)
-              n31 -> n32: main::__ret = 0
+            twice(twice::p): n7 .. n11
+              n7 -> n8: skip
+              n8: loop
+              n8 -> n9: twice::__tmp1 = *(int *)536870912
+              n9 -> n10: [twice::__tmp1 != 0]
+              n9 -> n11: [twice::__tmp1 == 0]
+              n10: call twice
+              n10 -> n8: skip
+            main(main::argc, main::argv): n17 .. n33
+              n12 -> n13: *(int *)536870912 = 0
+              n13 -> n14: name = 536870944
+              n14 -> n15: e = ?
+              n15 -> n16: main::argc = ?
+              n16 -> n17: main::argv = malloc(((unsigned)main::argc + 1) * 4)
+              n17 -> n18: main::p = 536870912
+              n18 -> n19: *(unsigned *)536871008 = main::p + 4
+              n19 -> n20: main::p = *(unsigned *)536871008
+              n20 -> n21: main::__tmp1 = *(unsigned *)536871008
+              n21: call id
+              n21 -> n22: main::__tmp2 = call id(main::p, 536871040, 1)
+              n22 -> n23: *(unsigned *)536871008 = main::__tmp2
+              n23 -> n24: main::v = main::argv
+              n24 -> n25: main::v = main::v + 4
+              n25 -> n26: main::__tmp3 = *(int *)536870912
+              n26 -> n27: *(unsigned *)536871008 = main::__tmp3 ? main::p : 536870912
+              n27 -> n28: main::__tmp4 = *(unsigned *)536871008
+              n28: call twice
+              n28 -> n29: call twice(main::__tmp4)
+              n29 -> n30: name = 536871072
+              n30 -> n31: main::p = e
+              n31: call id
+              n31 -> n32: e = call id(0, 0, 2)
+              n32 -> n33: main::__ret = 0
         "#]],
     );
 }

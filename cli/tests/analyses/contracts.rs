@@ -8,7 +8,7 @@ use crate::{HEADER, config, task};
 
 fn verdict(test: &str, options: &[(&str, &str)]) -> String {
     let text = format!(
-        "{HEADER} unsigned f(unsigned n, unsigned m) {{ return n == 0 ? m : f(n - 1, m + 2); }}
+        "{HEADER} unsigned f(unsigned n, unsigned m) {{ return n == 0 ? m : 1 + f(n - 1, m + 1); }}
          int main(void) {{ unsigned n = __VERIFIER_nondet_uint(); if ({test}) reach_error(); return 0; }}"
     );
     let (program, targets) = task(&text, "main");
@@ -23,4 +23,19 @@ fn unbounded_recursion_is_proved_and_nothing_is_refuted() {
     assert!(unknown.contains("do not exclude an error in 'main'"), "{unknown}");
     let integers = verdict("f(n, 3) != 2 * n + 3", &[("cpa.predicate.encoding", "integer")]);
     assert!(integers.contains("need bit-vectors"), "{integers}");
+}
+
+#[test]
+fn what_calls_itself_last_needs_no_contract() {
+    for (test, expected) in [("y == 2 * n", "TRUE"), ("y != 18", "FALSE")] {
+        let text = format!(
+            "{HEADER} void step(unsigned *x, unsigned *y, unsigned n) {{ if (*x < n) {{ ++*x; *y += 2; step(x, y, n); }} }}
+             int main(void) {{ unsigned n = __VERIFIER_nondet_uint(), x = 0, y = 0; step(&x, &y, n); if (!({test})) reach_error();
+               return 0; }}"
+        );
+        let (program, targets) = task(&text, "main");
+        let preset = if expected == "TRUE" { "summaries" } else { "bmc-incremental" };
+        let mut run = analysis(program, targets, &config(preset, &[])).unwrap();
+        assert_eq!(run.run(&mut Cx::unlimited()).verdict().to_string(), expected);
+    }
 }

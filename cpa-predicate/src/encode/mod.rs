@@ -90,22 +90,22 @@ impl Encoder {
     /// The logic to make solvers for; none for the general solver. A solver made for a logic knows no arrays, so they have to be
     /// eliminated.
     pub fn logic(&self) -> Option<Z3Logic> {
-        match self.encoding {
-            // Without large circuits, the general solver is the better one.
-            Encoding::Bitvector if self.uses_memory && !self.has_floats => None,
-            Encoding::Bitvector => Some(Z3Logic::QfBv),
-            Encoding::Integer => Some(Z3Logic::QfLia),
-        }
+        // Without large circuits, the general solver is the better one for formulas about memory.
+        let general = self.encoding == Encoding::Bitvector && self.uses_memory && !self.has_floats;
+        (!general).then(|| self.theory())
     }
 
-    /// The solver for formulas of whole paths, where so many cells of arrays may be read that they are left to the solver if it
-    /// knows arrays.
+    /// The solver for formulas of whole paths, which are large circuits in any case: that of the theory of the encoding, with
+    /// arrays eliminated.
     pub fn whole_paths(&self) -> Z3Config {
-        let logic = match self.encoding {
+        Z3Config { logic: Some(self.theory()), eliminate_arrays: true, ..Z3Config::default() }
+    }
+
+    fn theory(&self) -> Z3Logic {
+        match self.encoding {
             Encoding::Bitvector => Z3Logic::QfBv,
             Encoding::Integer => Z3Logic::QfLia,
-        };
-        Z3Config { logic: Some(logic), eliminate_arrays: true, ..Z3Config::default() }
+        }
     }
 
     /// The logic for interpolation, where a general solver is the better one unless circuits are large.

@@ -43,7 +43,7 @@ fn division(terms: &mut Terms, t: TermId) -> Option<Division> {
 }
 
 /// Polynomials that are zero, by width.
-type Zeros = BTreeMap<u32, Vec<Polynomial>>;
+pub(super) type Zeros = BTreeMap<u32, Vec<Polynomial>>;
 
 /// For each quotient by a positive constant, dividend minus divisor times quotient minus remainder, which is zero, also as
 /// mathematical numbers: so it is with any number of bits to which others among the nodes are extended.
@@ -84,7 +84,8 @@ pub fn consequences(terms: &mut Terms, formula: TermId) -> Vec<TermId> {
     let bounds = Bounds::new(terms, &parts).propagated(terms);
     let mut result = Vec::new();
     let mut products: BTreeSet<(u32, Monomial)> = BTreeSet::new();
-    for (width, definitions) in all_definitions(terms, &parts, &nodes) {
+    let equations = equations(terms, &parts);
+    for (width, definitions) in all_definitions(terms, &equations, &nodes) {
         for zero in definitions.zeros() {
             let products_of = zero.keys().filter(|monomial| monomial.len() > 1);
             products.extend(products_of.map(|monomial| (width, monomial.clone())));
@@ -131,15 +132,22 @@ fn by_factors(terms: &mut Terms, width: u32, monomial: &Monomial) -> Vec<TermId>
     result
 }
 
-/// What the equations of a conjunction define, by width. Extensions of equal numbers are equal.
-pub(super) fn all_definitions(terms: &mut Terms, parts: &[TermId], nodes: &[TermId]) -> BTreeMap<u32, Definitions> {
-    let mut zeros = divisions(terms, nodes);
+/// The differences of both sides of the equations among the parts of a conjunction.
+pub(super) fn equations(terms: &mut Terms, parts: &[TermId]) -> Zeros {
+    let mut zeros = Zeros::new();
     for &part in parts {
         if let Some((a, b)) = equation(terms, part) {
-            let width = terms.width(a);
-            let Some(difference) = terms.polynomial_difference(a, b) else { continue };
-            zeros.entry(width).or_default().push(difference);
+            zeros.entry(terms.width(a)).or_default().extend(terms.polynomial_difference(a, b));
         }
+    }
+    zeros
+}
+
+/// What the equations of a conjunction define, by width. Extensions of equal numbers are equal.
+pub(super) fn all_definitions(terms: &mut Terms, equations: &Zeros, nodes: &[TermId]) -> BTreeMap<u32, Definitions> {
+    let mut zeros = divisions(terms, nodes);
+    for (&width, of_width) in equations {
+        zeros.entry(width).or_default().extend(of_width.iter().cloned());
     }
     let mut found = BTreeMap::new();
     while let Some((width, of_width)) = zeros.pop_first() {

@@ -128,18 +128,15 @@ fn widened(terms: &mut Terms, formula: TermId) -> TermId {
 fn rewritten(terms: &mut Terms, formula: TermId) -> TermId {
     let parts = terms.conjuncts(formula);
     let mut known: FxHashMap<TermId, TermId> = FxHashMap::default();
-    let mut zeros: BTreeMap<u32, Vec<Polynomial>> = BTreeMap::new();
     for &part in &parts {
         if !matches!(terms.get(part), Term::Or(_) | Term::Ite(..)) {
             known.extend([truth(terms, part)]);
         }
-        if let Some((a, b)) = equation(terms, part) {
-            zeros.entry(terms.width(a)).or_default().extend(terms.polynomial_difference(a, b));
-        }
     }
-    let ideals = zeros.into_iter().map(|(width, zeros)| (width, Ideal::new(width, zeros))).collect();
+    let zeros = lemmas::equations(terms, &parts);
     let nodes = terms.post_order(&[formula], |_| false);
-    let definitions = lemmas::all_definitions(terms, &parts, &nodes);
+    let definitions = lemmas::all_definitions(terms, &zeros, &nodes);
+    let ideals = zeros.into_iter().map(|(width, zeros)| (width, Ideal::new(width, zeros))).collect();
     let mut rewriting = Rewriting { known, ideals, definitions, ..Rewriting::default() };
     let simpler: Vec<TermId> = parts.into_iter().map(|part| rewriting.part(terms, part)).collect();
     terms.and_all(&simpler)
