@@ -12,10 +12,7 @@ const COMPILERS: [&str; 3] = ["cc", "gcc", "clang"];
 pub fn run(path: &Path, lp64: bool) -> Result<String, String> {
     let width = if lp64 { "-m64" } else { "-m32" };
     for compiler in COMPILERS {
-        let mut command = Command::new(compiler);
-        // Without the tables behind glibc's character classes, which only its binary has.
-        command.args(["-E", "-std=gnu11", width, "-D__NO_CTYPE", "-x", "c"]).arg(path).stdin(Stdio::null());
-        let output = match command.output() {
+        let output = match command(compiler, width, path).output() {
             Ok(output) => output,
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             Err(error) => return Err(format!("cannot run {compiler}: {error}")),
@@ -26,7 +23,8 @@ pub fn run(path: &Path, lp64: bool) -> Result<String, String> {
         let messages = String::from_utf8_lossy(&output.stderr);
         let first = messages.lines().find(|line| line.contains("error:")).or_else(|| messages.lines().next());
         let first = first.unwrap_or("it says nothing");
-        let advice = if first.contains("stubs-32.h") {
+        let wide = || command(compiler, "-m64", path).output().is_ok_and(|output| output.status.success());
+        let advice = if !lp64 && wide() {
             "; install the 32-bit headers (gcc-multilib), or pass --64 if that is the machine"
         } else {
             ""
@@ -37,4 +35,11 @@ pub fn run(path: &Path, lp64: bool) -> Result<String, String> {
         "Parsing failed: {} has preprocessor directives, and there is no C compiler (cc, gcc or clang) to expand them",
         path.display()
     ))
+}
+
+fn command(compiler: &str, width: &str, path: &Path) -> Command {
+    let mut command = Command::new(compiler);
+    // Without the tables behind glibc's character classes, which only its binary has.
+    command.args(["-E", "-std=gnu11", width, "-D__NO_CTYPE", "-x", "c"]).arg(path).stdin(Stdio::null());
+    command
 }

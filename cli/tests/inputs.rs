@@ -81,6 +81,9 @@ fn inputs_that_are_no_programs_get_one_clear_error() {
         let whole = ["binary.c", "empty.c"].contains(&name);
         assert!(whole || errors.contains(&format!("{name}:1:")), "{name}: {errors}");
     }
+    let wide = folder.file("wide.c", "#ifndef __LP64__\n#include \"missing.h\"\n#endif\nint main(void) { }");
+    let errors = String::from_utf8(verify(&[], &[&wide]).stderr).unwrap();
+    assert!(errors.contains("wide.c:2:") && errors.contains("pass --64"), "headers for 64 bits only: {errors}");
     let output = verify(&[], &[&folder.0]);
     let errors = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), errors.lines().count()), (Some(2), 1), "a folder: {errors}");
