@@ -5,7 +5,9 @@
 //! What a call sees of its own activation is its parameters, and locals, which each declaration fills; when the inner call
 //! is done the outer one only passes on what that returned. So one set of variables serves all activations, unless
 //! somebody can hold the address of a local: functions with objects in memory stay as they are. So do those whose arguments
-//! may overflow: that a number wraps around after 2^32 calls is no reason for a verdict, and summaries of calls exclude it.
+//! may overflow: that a number wraps around after 2^32 calls is no reason for a verdict. And so do those that compute with
+//! integers in variables only: what relates the results of calls to their arguments is easier to find than what holds in
+//! all rounds of a loop.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -24,6 +26,7 @@ impl Lower<'_> {
         }
         let mut own_calls: FxHashMap<FuncId, Vec<usize>> = FxHashMap::default();
         let mut in_memory: FxHashSet<FuncId> = FxHashSet::default();
+        let mut beyond_integers: FxHashSet<FuncId> = FxHashSet::default();
         for (at, edge) in self.graph.edges.iter().enumerate() {
             let func = self.graph.func(edge.src);
             match edge.op {
@@ -33,10 +36,16 @@ impl Lower<'_> {
                 Op::Alloc { kind: AllocKind::Stack, .. } => {
                     in_memory.insert(func);
                 }
+                Op::Load { .. } | Op::Store { .. } => {
+                    beyond_integers.insert(func);
+                }
+                Op::Assign { var, .. } if self.vars[var.index()].float.is_some() => {
+                    beyond_integers.insert(func);
+                }
                 _ => {}
             }
         }
-        own_calls.retain(|func, _| !in_memory.contains(func));
+        own_calls.retain(|func, _| beyond_integers.contains(func) && !in_memory.contains(func));
         if own_calls.is_empty() {
             return;
         }

@@ -399,92 +399,81 @@ fn empty_parentheses_take_any_arguments() {
 fn last_calls_of_itself_are_loops() {
     check(
         "extern unsigned u(void);
-         unsigned f(unsigned a, unsigned b, int *p) { if (a == 0) return b; unsigned c = u(); return f(b, a - c, p); }
+         unsigned f(unsigned a, unsigned b, int *p) { if (a == *p) return b; unsigned c = u(); return f(b, a - c, p); }
          void g(int *p) { if (*p < 9) { *p = *p + 1; g(p); } }
          int main(void) { int x = 0; g(&x); f(u(), 2, &x); return 0; }",
         expect![[r#"
-            entry n15
-            f(f::a, f::b, f::p): n0 .. n7
+            entry n16
+            f(f::a, f::b, f::p): n0 .. n8
               n0 -> n1: skip
               n1: loop
-              n1 -> n2: [f::a != 0]
-              n1 -> n6: [f::a == 0]
-              n2: call u
-              n2 -> n3: f::c = u()
-              n3: call f
-              n3 -> n4: f::__arg = f::a - f::c
-              n4 -> n5: f::a = f::b
-              n5 -> n1: f::b = f::__arg
-              n6 -> n7: f::__ret = f::b
-            g(g::p): n8 .. n14
-              n8 -> n9: skip
-              n9: loop
-              n9 -> n10: g::__tmp1 = *(int *)g::p
-              n10 -> n11: [g::__tmp1 < 9]
-              n10 -> n14: [g::__tmp1 >= 9]
-              n11 -> n12: g::__tmp2 = *(int *)g::p
-              n12 -> n13: *(int *)g::p = g::__tmp2 + 1
-              n13: call g
-              n13 -> n9: skip
-            main(): n15 .. n20
-              n15 -> n16: *(int *)536870912 = 0
-              n16: call g
-              n16 -> n17: call g(536870912)
-              n17: call u
-              n17 -> n18: main::__tmp1 = u()
-              n18: call f
-              n18 -> n19: call f(main::__tmp1, 2, 536870912)
-              n19 -> n20: main::__ret = 0
+              n1 -> n2: f::__tmp1 = *(int *)f::p
+              n2 -> n7: [f::a == (unsigned)f::__tmp1]
+              n2 -> n3: [f::a != (unsigned)f::__tmp1]
+              n3: call u
+              n3 -> n4: f::c = u()
+              n4: call f
+              n4 -> n5: f::__arg = f::a - f::c
+              n5 -> n6: f::a = f::b
+              n6 -> n1: f::b = f::__arg
+              n7 -> n8: f::__ret = f::b
+            g(g::p): n9 .. n15
+              n9 -> n10: skip
+              n10: loop
+              n10 -> n11: g::__tmp1 = *(int *)g::p
+              n11 -> n12: [g::__tmp1 < 9]
+              n11 -> n15: [g::__tmp1 >= 9]
+              n12 -> n13: g::__tmp2 = *(int *)g::p
+              n13 -> n14: *(int *)g::p = g::__tmp2 + 1
+              n14: call g
+              n14 -> n10: skip
+            main(): n16 .. n21
+              n16 -> n17: *(int *)536870912 = 0
+              n17: call g
+              n17 -> n18: call g(536870912)
+              n18: call u
+              n18 -> n19: main::__tmp1 = u()
+              n19: call f
+              n19 -> n20: call f(main::__tmp1, 2, 536870912)
+              n20 -> n21: main::__ret = 0
         "#]],
     );
 }
 
 #[test]
 fn calls_of_itself_that_are_no_loops() {
-    let calls = |text: &str| {
+    let table = [
+        (0, "unsigned f(unsigned a) { if (*q) return f(a - 1); return 0; }", "a loop"),
+        (0, "unsigned f(unsigned a) { double d = a; if (d > 1.0) return f(a - 1); return 0; }", "another loop"),
+        (1, "unsigned f(unsigned a) { if (a) return f(a - 1); return 0; }", "integers in variables only"),
+        (1, "unsigned f(unsigned a) { if (*q) f(a - 1); return 0; }", "a value is returned that is not the call's"),
+        (1, "unsigned f(unsigned a) { if (*q) f(a - 1); }", "nothing is returned"),
+        (1, "char f(unsigned a) { if (*q) return (signed char)f(a - 1) + 1; return 0; }", "it is changed"),
+        (2, "unsigned f(unsigned a) { if (*q) return f(f(a - 1)); return 0; }", "an inner call remains"),
+        (1, "unsigned f(unsigned a) { q = &a; if (*q) return f(a - 1); return *q; }", "the parameter has an address"),
+        (
+            1,
+            "unsigned f(unsigned a) { unsigned x; if (a == 8) q = &x; if (a) return f(a - 1); return *q; }",
+            "a local has an address",
+        ),
+        (1, "int f(int a) { if (*q) return f(a - 1); return 0; }", "the argument may overflow"),
+        (
+            1,
+            "unsigned f(unsigned a) { unsigned r = 0; if (*q) { r = f(a - 1); ++*q; } return r; }",
+            "not the last step",
+        ),
+        (
+            1,
+            "unsigned g(unsigned); unsigned f(unsigned a) { return g(a); } unsigned g(unsigned a) { return *q ? f(a - 1) : 0; }",
+            "of each other",
+        ),
+    ];
+    for (expected, text, why) in table {
         let program = load(&format!(
-            "extern unsigned u(void); extern void h(unsigned *); {text} int main(void) {{ f(u()); return 0; }}"
+            "extern unsigned u(void); unsigned x; unsigned *q = &x; {text} int main(void) {{ f(u()); return 0; }}"
         ));
-        let own = |func: &cfa::ir::Function| *func.name == *"f";
-        program
-            .edges
-            .iter()
-            .filter(|edge| own(&program.funcs[program.node(edge.src).func.index()]))
-            .filter(|edge| matches!(edge.op, cfa::ir::Op::Call { .. }))
-            .count()
-    };
-    assert_eq!(calls("unsigned f(unsigned a) { if (a) return f(a - 1); return 0; }"), 0);
-    assert_eq!(
-        calls("unsigned f(unsigned a) { if (a) f(a - 1); return 0; }"),
-        1,
-        "a value is returned that is not the call's"
-    );
-    assert_eq!(calls("unsigned f(unsigned a) { if (a) f(a - 1); }"), 1, "nothing is returned");
-    assert_eq!(calls("char f(unsigned a) { if (a) return (signed char)f(a - 1) + 1; return 0; }"), 1, "it is changed");
-    assert_eq!(calls("unsigned f(unsigned a) { if (a) return f(f(a - 1)); return 0; }"), 2, "an inner call remains");
-    assert_eq!(
-        calls("unsigned *p; unsigned f(unsigned a) { p = &a; if (a) return f(a - 1); return *p; }"),
-        1,
-        "the parameter has an address"
-    );
-    assert_eq!(
-        calls(
-            "unsigned *p; unsigned f(unsigned a) { unsigned x; if (a == 8) p = &x; if (a) return f(a - 1); return *p; }"
-        ),
-        1,
-        "a local has an address"
-    );
-    assert_eq!(calls("int f(int a) { if (a) return f(a - 1); return 0; }"), 1, "the argument may overflow");
-    assert_eq!(
-        calls("unsigned s; unsigned f(unsigned a) { unsigned r = 0; if (a) { r = f(a - 1); s++; } return r; }"),
-        1,
-        "something happens afterwards"
-    );
-    assert_eq!(
-        calls(
-            "unsigned g(unsigned a); unsigned f(unsigned a) { return g(a); } unsigned g(unsigned a) { return a ? f(a - 1) : 0; }"
-        ),
-        1,
-        "of each other"
-    );
+        let own = |edge: &&cfa::ir::Edge| *program.funcs[program.node(edge.src).func.index()].name == *"f";
+        let calls = program.edges.iter().filter(own).filter(|edge| matches!(edge.op, cfa::ir::Op::Call { .. }));
+        assert_eq!(calls.count(), expected, "{why}: {text}");
+    }
 }

@@ -8,7 +8,7 @@ use crate::{HEADER, config, task};
 
 fn verdict(test: &str, options: &[(&str, &str)]) -> String {
     let text = format!(
-        "{HEADER} unsigned f(unsigned n, unsigned m) {{ return n == 0 ? m : 1 + f(n - 1, m + 1); }}
+        "{HEADER} unsigned f(unsigned n, unsigned m) {{ return n == 0 ? m : f(n - 1, m + 2); }}
          int main(void) {{ unsigned n = __VERIFIER_nondet_uint(); if ({test}) reach_error(); return 0; }}"
     );
     let (program, targets) = task(&text, "main");
