@@ -23,8 +23,7 @@ pub fn run(path: &Path, lp64: bool) -> Result<String, String> {
         let messages = String::from_utf8_lossy(&output.stderr);
         let first = messages.lines().find(|line| line.contains("error:")).or_else(|| messages.lines().next());
         let first = first.unwrap_or("it says nothing");
-        let wide = || command(compiler, "-m64", path).output().is_ok_and(|output| output.status.success());
-        let advice = if !lp64 && wide() {
+        let advice = if !lp64 && command(compiler, "-m64", path).output().is_ok_and(|wide| wide.status.success()) {
             "; install the 32-bit headers (gcc-multilib), or pass --64 if that is the machine"
         } else {
             ""

@@ -568,16 +568,6 @@ impl<'a> Lower<'a> {
         self.bind(name, binding, Some(range.1));
     }
 
-    /// A jump; variables whose declarations it passes over have arbitrary values.
-    fn jump_into(&mut self, from: NodeId, to: NodeId, alive: Alive, alive_there: Alive, range: Range) {
-        let before = std::mem::replace(&mut self.cur, from);
-        for birth in self.cx.bypassed(alive, alive_there) {
-            self.give_birth(&birth, false, range);
-        }
-        self.edge(self.cur, to, Op::Skip, range);
-        self.cur = before;
-    }
-
     /// Whether declarations outside of functions are being lowered.
     fn at_file_scope(&self) -> bool {
         self.cx.name.is_empty()
@@ -689,6 +679,10 @@ impl<'a> Lower<'a> {
     fn jump(&mut self, node: NodeId, range: Range) {
         self.edge(self.cur, node, Op::Skip, range);
         self.cur = self.fresh();
+    }
+
+    fn unsupported(&mut self, construct: impl Into<Arc<str>>, range: Range) {
+        self.emit(Op::Unsupported { construct: construct.into() }, range);
     }
 
     fn expr_range(&self, at: ExprRef) -> Range {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Binary operators, logical operators as values, and the conditional operator.
 
-use std::sync::Arc;
-
 use crate::ast::{Binary, Expr, ExprRef, Range, Unary};
 use crate::ids::{ExprId, NodeId};
 use crate::ir::{BinOp, CmpOp, HavocOrigin, IntTy, Op};
@@ -12,10 +10,6 @@ use super::expr::opaque;
 use super::{Lower, Val};
 
 impl<'a> Lower<'a> {
-    pub(super) fn unsupported(&mut self, construct: impl Into<Arc<str>>, range: Range) {
-        self.emit(Op::Unsupported { construct: construct.into() }, range);
-    }
-
     /// A chain of left-nested binary operators, without recursion into the left operands.
     pub(super) fn binary_chain(&mut self, at: ExprRef) -> Val {
         if self.wide_fields && self.computes_with_wide_field(at) {

@@ -11,7 +11,7 @@ use crate::types::Type;
 
 use super::place::Place;
 use super::sites::Header;
-use super::{Label, Lower, Scope, Switch, Val};
+use super::{Alive, Label, Lower, Scope, Switch, Val};
 
 impl<'a> Lower<'a> {
     /// A statement within an expression, where errors of the text cannot be returned: they become unsupported edges.
@@ -277,6 +277,16 @@ impl<'a> Lower<'a> {
             }
             _ => self.unsupported("return of a large structure", range),
         }
+    }
+
+    /// A jump; variables whose declarations it passes over have arbitrary values.
+    pub(super) fn jump_into(&mut self, from: NodeId, to: NodeId, alive: Alive, alive_there: Alive, range: Range) {
+        let before = std::mem::replace(&mut self.cur, from);
+        for birth in self.cx.bypassed(alive, alive_there) {
+            self.give_birth(&birth, false, range);
+        }
+        self.edge(self.cur, to, Op::Skip, range);
+        self.cur = before;
     }
 
     fn label(&mut self, name: &'a str) -> NodeId {

@@ -9,7 +9,9 @@
 //! integers in variables only: what relates the results of calls to their arguments is easier to find than what holds in
 //! all rounds of a loop.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashSet;
 
 use crate::ids::{ExprId, FuncId, NodeId, VarId};
 use crate::ir::{AllocKind, BinOp, Body, ExprKind, Op, Scope as VarScope, Span, UnOp};
@@ -24,7 +26,7 @@ impl Lower<'_> {
         if self.sites.wanted() {
             return;
         }
-        let mut own_calls: FxHashMap<FuncId, Vec<usize>> = FxHashMap::default();
+        let mut own_calls: BTreeMap<FuncId, Vec<usize>> = BTreeMap::new();
         let mut in_memory: FxHashSet<FuncId> = FxHashSet::default();
         let mut beyond_integers: FxHashSet<FuncId> = FxHashSet::default();
         for (at, edge) in self.graph.edges.iter().enumerate() {
@@ -50,9 +52,7 @@ impl Lower<'_> {
             return;
         }
         let leaving = self.graph.leaving();
-        let mut functions: Vec<_> = own_calls.into_iter().collect();
-        functions.sort_unstable();
-        for (func, calls) in functions {
+        for (func, calls) in own_calls {
             let body = self.funcs[func.index()].body.expect("it calls itself");
             if !calls.iter().all(|at| self.is_last(func, body, *at, &leaving)) {
                 continue;
@@ -112,17 +112,15 @@ impl Lower<'_> {
 
     /// Replaces a call by a jump to the start of the body.
     fn again(&mut self, func: FuncId, call: usize, start: NodeId) {
+        let mut end = self.graph.node(func, false);
         let edge = &mut self.graph.edges[call];
-        let (src, span) = (edge.src, edge.span);
         let Op::Call { args, .. } = std::mem::replace(&mut edge.op, Op::Skip) else { unreachable!("it is a call") };
-        let middle = self.graph.node(func, false);
-        debug_assert_eq!(self.graph.func(src), func);
-        self.graph.edges[call].dst = middle;
+        edge.dst = end;
+        let span = edge.span;
         let params = self.funcs[func.index()].params.clone();
         let own = |value: ExprId, var: VarId| self.exprs.get(value).kind == ExprKind::Var(var);
         let mut changed: Vec<(VarId, ExprId)> =
             params.into_iter().zip(args).filter(|(var, value)| !own(*value, *var)).collect();
-        let mut end = middle;
         // All arguments are evaluated before a parameter changes.
         let reads_changed = |value: ExprId, before: &[(VarId, ExprId)]| {
             let vars = self.exprs.vars(value);
