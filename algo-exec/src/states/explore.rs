@@ -21,7 +21,7 @@ use crate::playback::{GUESSED_STEPS, counterexample};
 use crate::settled;
 
 /// Steps between two looks at the budget.
-const SLICE: u32 = 1 << 12;
+const SLICE: u64 = 1 << 12;
 /// States between two progress reports.
 const REPORT_STATES: usize = 1024;
 /// About how many bytes a state takes beside its own.
@@ -267,12 +267,12 @@ impl States {
     fn expand(&mut self, cx: &Cx, at: usize) -> Result<Found, Stop> {
         let Some((bytes, _)) = self.seen.get_index(at) else { return Ok(Found::Nothing) };
         let mut stack = vec![Thread::new(State::unpack(bytes), None)];
-        let mut steps = 0u32;
+        let (mut steps, mut looked) = (0u64, 0);
         while let Some(mut thread) = stack.pop() {
             loop {
-                steps += 1;
-                if steps.is_multiple_of(SLICE) {
+                if steps - looked >= SLICE {
                     cx.check()?;
+                    looked = steps;
                 }
                 let node = thread.state.node;
                 if self.walk.targets[node.index()] {
@@ -285,14 +285,15 @@ impl States {
                     self.reached(thread, at);
                     break;
                 }
+                steps += 1;
                 match self.walk.step(&mut thread, &mut stack, None)? {
-                    Went::On => {}
+                    Went::On => steps += u64::from(self.walk.hurry(&mut thread, SLICE as u32)),
                     Went::Away => break,
                     Went::Unsupported(edge) => return Ok(Found::Unsupported(edge, thread.taken)),
                 }
             }
         }
-        self.statistics.steps += u64::from(steps);
+        self.statistics.steps += steps;
         cx.check()?;
         Ok(Found::Nothing)
     }
