@@ -29,8 +29,8 @@ pub enum Feature {
     Floats,
     /// It multiplies variables, or divides by one.
     Nonlinear,
-    /// It is like a state machine: it has loops and inputs, numbers only, and many branches, half of which compare a variable
-    /// with a number.
+    /// It is like a state machine: it has loops and inputs, no floating-point numbers, and many branches, most of which compare a
+    /// variable with a number or another variable.
     Machine,
     /// It has more than 10,000 edges.
     Large,
@@ -98,7 +98,7 @@ pub fn features(program: &Program) -> BTreeSet<Feature> {
     let has = |feature| found.contains(&feature);
     // Programs that walk along lists have many comparisons, too, but not as many.
     let many = if has(Feature::Allocation) { 3 * MANY_COMPARISONS } else { MANY_COMPARISONS };
-    let decides = comparisons >= many && comparisons * 2 >= branches;
+    let decides = comparisons >= many && comparisons * 4 >= branches * 3;
     if decides && has(Feature::Inputs) && has(Feature::Loops) && !has(Feature::Floats) {
         found.insert(Feature::Machine);
     }
@@ -112,7 +112,7 @@ struct Survey<'a> {
     seen: Vec<bool>,
     /// Branches, by their edges.
     branches: usize,
-    /// Those that compare a variable with a number.
+    /// Those that compare a variable with a number or another variable.
     comparisons: usize,
 }
 
@@ -163,13 +163,13 @@ impl Survey<'_> {
         op.operands().into_iter().for_each(|expr| self.expression(expr));
     }
 
-    /// Whether a condition compares a variable with a number.
+    /// Whether a condition compares a variable with a number or another variable.
     fn compares(&self, cond: ExprId) -> bool {
         let exprs = &self.program.exprs;
-        let sides = |a, b| exprs.converted_var(a).is_some() && exprs.as_const(b).is_some();
+        let simple = |side| exprs.converted_var(side).is_some() || exprs.as_const(side).is_some();
         match exprs.get(cond).kind {
             ExprKind::Not(arg) => self.compares(arg),
-            ExprKind::Cmp(_, a, b) => sides(a, b) || sides(b, a),
+            ExprKind::Cmp(_, a, b) => simple(a) && simple(b),
             _ => exprs.converted_var(cond).is_some(),
         }
     }

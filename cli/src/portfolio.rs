@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ use cpa_core::{Arg, ArgId, Budget, CancelToken, Cx, Invariants, Outcome, Reason,
 use report::graph::Graph;
 
 use crate::args::DumpFormat;
-use crate::limits::{Limits, memory_used, shorter, thread_time};
+use crate::limits::{Limits, memory_used, shorter, thread_number, thread_time, time_of_thread};
 use crate::output;
 use crate::plan::{Plan, Stage};
 use crate::progress::{GoingRound, Reported};
@@ -30,6 +30,10 @@ const STACK: usize = 1 << 30;
 const TICK: Duration = Duration::from_millis(25);
 /// Explored graphs are drawn with at most so many nodes.
 const MAX_DRAWN: usize = 1500;
+/// A turn that the stage does not end itself, as in a query to a solver, is ended after its length and that divided by this.
+const GRACE: u32 = 2;
+/// The same where CPU time is not known: after so many times its length, in wall time.
+const WALL_GRACE: u32 = 4;
 /// How long cancelled stages may take to tell their statistics.
 const FAREWELL: Duration = Duration::from_millis(500);
 
@@ -101,6 +105,8 @@ struct Runner {
     stage: Stage,
     orders: Sender<Order>,
     cancel: CancelToken,
+    /// The number of its thread, from its first turn on.
+    thread: Arc<OnceLock<i32>>,
     /// What it tells in the meantime.
     reported: Arc<Mutex<Reported>>,
     /// Its turns without the early one.
@@ -186,8 +192,9 @@ impl Job {
 
     fn spawn(&self, at: usize, stage: Stage, reports: Sender<(usize, Result<Turn, Failure>)>) -> Runner {
         let (orders, receiver) = mpsc::channel();
-        let reported = Arc::new(Mutex::new(Reported::default()));
+        let (reported, thread) = (Arc::new(Mutex::new(Reported::default())), Arc::new(OnceLock::new()));
         let worker = Worker {
+            thread: Arc::clone(&thread),
             reported: Arc::clone(&reported),
             stage: stage.clone(),
             program: Arc::clone(&self.program),
@@ -209,11 +216,12 @@ impl Job {
         };
         let spawned = thread::Builder::new().name(stage.name.clone()).stack_size(STACK).spawn(work);
         spawned.expect("the system has a thread for each stage");
-        Runner { stage, orders, cancel: CancelToken::new(), reported, turns: 0, early: false, last: None }
+        Runner { stage, orders, cancel: CancelToken::new(), thread, reported, turns: 0, early: false, last: None }
     }
 }
 
 struct Worker {
+    thread: Arc<OnceLock<i32>>,
     stage: Stage,
     program: Arc<Program>,
     targets: BTreeSet<NodeId>,
@@ -227,6 +235,7 @@ impl Worker {
     fn run(self, orders: &Receiver<Order>, report: impl Fn(Result<Turn, Failure>)) {
         // Nothing is made before the stage's first turn.
         let Ok(mut order) = orders.recv() else { return };
+        self.thread.get_or_init(thread_number);
         let program = Arc::clone(&self.program);
         let mut analysis = match analysis(program, self.targets.clone(), &self.stage.config) {
             Ok(analysis) => analysis,
@@ -310,6 +319,15 @@ fn picture(program: &Program, graph: &Arg) -> Graph {
     drawn
 }
 
+/// When a turn ends at the latest.
+#[derive(Clone, Copy)]
+struct End {
+    /// By the CPU time of the stage.
+    cpu: Duration,
+    /// Where that is not known.
+    wall: Instant,
+}
+
 struct Run<'a> {
     job: &'a Job,
     runners: Vec<Runner>,
@@ -317,8 +335,8 @@ struct Run<'a> {
     early: VecDeque<usize>,
     /// Stages that wait for a core, fresh or suspended; before its early turn is over a stage waits for the next one already.
     waiting: VecDeque<usize>,
-    /// Stages that run, with the time when their turn ends at the latest.
-    active: Vec<(usize, Option<Instant>)>,
+    /// Stages that run, with the end of their turn.
+    active: Vec<(usize, Option<End>)>,
     failures: Vec<(usize, Failure)>,
     log: Vec<String>,
 }
@@ -364,8 +382,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The stage whose turn it is: one whose early turn has not begun, or the first one that waits. Before it begins a first turn, suspended ones go on for which
-    /// all turns, with the next one, are together at most a quarter as long: many errors are found soon after a short turn.
+    /// The stage whose turn it is: one whose early turn has not begun, or the first one that waits. Before that one begins a
+    /// first turn, suspended ones go on for which all turns, with the next one, are together at most a quarter as long: many
+    /// errors are found soon after a short turn.
     fn next(&mut self) -> Option<usize> {
         if let Some(at) = self.early.pop_front() {
             self.runners[at].early = true;
@@ -411,7 +430,12 @@ impl<'a> Run<'a> {
             return;
         }
         // The stage looks at its CPU time itself; this is for one that does not come to look.
-        let end = turn.map(|turn| Instant::now() + turn.saturating_mul(4) + TICK);
+        let runner = &self.runners[at];
+        let used = runner.last.as_ref().map_or(Duration::ZERO, |turn| turn.cpu);
+        let end = turn.map(|turn| End {
+            cpu: used + turn + turn / GRACE,
+            wall: Instant::now() + turn.saturating_mul(WALL_GRACE) + TICK,
+        });
         self.active.push((at, end));
     }
 
@@ -460,10 +484,12 @@ impl<'a> Run<'a> {
 
     /// Ends turns that are over, and gives up stages when memory is scarce.
     fn watch(&mut self) {
-        let now = Instant::now();
         for (at, end) in &self.active {
-            if end.is_some_and(|end| now >= end) {
-                self.runners[*at].cancel.cancel();
+            let Some(end) = end else { continue };
+            let runner = &self.runners[*at];
+            let used = runner.thread.get().and_then(|&number| time_of_thread(number));
+            if used.map_or_else(|| Instant::now() >= end.wall, |used| used >= end.cpu) {
+                runner.cancel.cancel();
             }
         }
         let (Some(limit), Some(used)) = (self.job.limits.memory, memory_used()) else { return };
