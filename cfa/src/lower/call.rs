@@ -17,7 +17,7 @@ use super::unsequenced::Begin;
 use super::{Binding, Lower, Val};
 
 /// Functions without a body whose call ends the execution.
-pub(super) const ENDING: [&str; 10] = [
+pub(super) const ENDING: [&str; 14] = [
     "abort",
     "exit",
     "_exit",
@@ -25,7 +25,11 @@ pub(super) const ENDING: [&str; 10] = [
     "quick_exit",
     "__assert_fail",
     "__assert_rtn",
+    "__assert_perror_fail",
     "__builtin_unreachable",
+    "__builtin_trap",
+    "__builtin_abort",
+    "__builtin_exit",
     "__VERIFIER_error",
     "reach_error",
 ];
@@ -80,14 +84,14 @@ const FORMATTED: [(&str, usize); 9] = [
 ];
 
 /// Functions of the standard library whose results are not followed, but are none that somebody may choose.
-const DETERMINED: [&str; 16] = [
+const DETERMINED: [&str; 21] = [
     "atol", "atoll", "atof", "strtol", "strtoul", "strtoll", "strtoull", "strtod", "strtof", "strcoll", "strxfrm",
-    "wcslen", "wcscmp", "difftime", "drand48", "lrand48",
+    "wcslen", "wcscmp", "difftime", "drand48", "lrand48", "ilogb", "htonl", "htons", "ntohl", "ntohs",
 ];
 
-/// Functions that change what the program can see even without pointers to it; names that begin with two underscores
-/// belong to the compiler and are among them.
-const KEEPERS: [&str; 16] = [
+/// Functions that change what the program can see even without pointers to it, or are about how numbers are rounded; names
+/// that begin with two underscores belong to the compiler and are among them.
+const KEEPERS: [&str; 19] = [
     "malloc",
     "calloc",
     "realloc",
@@ -104,6 +108,9 @@ const KEEPERS: [&str; 16] = [
     "_setjmp",
     "sigsetjmp",
     "longjmp",
+    "fesetround",
+    "fegetround",
+    "fetestexcept",
 ];
 
 /// The end of what is said of a call of a function that nobody knows.
@@ -233,7 +240,7 @@ impl<'a> Lower<'a> {
         }
         let name = self.funcs[func.index()].name.clone();
         self.call_site(&name, range);
-        if ENDING.contains(&&*name) {
+        if self.links.is_ending(&name) {
             self.cur = self.fresh();
             return Val::Void;
         }
@@ -409,7 +416,7 @@ impl<'a> Lower<'a> {
             return self.unmodelled(&function, &ty, range);
         }
         let nondet = name.strip_prefix("__VERIFIER_nondet_").or_else(|| name.strip_prefix("nondet_"));
-        if nondet.is_some() || ENDING.contains(&name) || SILENT.contains(&name) {
+        if nondet.is_some() || self.links.is_ending(name) || SILENT.contains(&name) {
             return self.call_without_values(name, nondet, func, args, range);
         }
         let values = self.arguments(args, &[], range);
@@ -439,7 +446,7 @@ impl<'a> Lower<'a> {
             values.push(value);
         }
         self.call_site(name, range);
-        if ENDING.contains(&name) {
+        if self.links.is_ending(name) {
             self.cur = self.fresh();
             return match func.map(|func| self.signatures[func.index()].ret.clone()) {
                 Some(ty) if ty.storage(self.machine).is_some() => self.constant(0, ty),
