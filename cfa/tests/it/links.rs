@@ -120,6 +120,14 @@ fn functions_that_do_not_return() {
 }
 
 #[test]
+fn names_of_the_compiler() {
+    let text = "int main(int x) { __builtin_printf(\"%d\", x); __builtin_puts(\"x\"); __CPROVER_assume(x > 3); reach_error(); }";
+    assert_eq!(found(text), (vec![], true));
+    let text = "int main(int x) { __builtin_printf(\"%n\", &x); if (x) reach_error(); }";
+    assert_eq!(found(text).0.len(), 1);
+}
+
+#[test]
 fn other_modes_of_rounding() {
     let text = "extern int fesetround(int); int main(int x) { fesetround(0x400); if (0.1 + x < 0.3) reach_error(); }";
     assert_eq!(found(text).0, ["call of 'fesetround', which has no body"]);
