@@ -172,7 +172,8 @@ impl ImpactCovering {
             blocks.push(Block::assume(negated));
             for &node in path {
                 let place = u32::try_from(arg.location(node).index()).expect("fewer than 2^32 locations");
-                cuts.push(CutHint { place, known: Vec::new(), relevant: None });
+                let holds = manager.formula_term(arg.state(node).get(self.handle).formula());
+                cuts.push(CutHint { place, known: Vec::new(), relevant: None, holds });
             }
             let query = PathQuery { blocks };
             let limits = limits(cx).at_most(ATTEMPT);
