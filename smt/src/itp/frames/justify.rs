@@ -167,3 +167,56 @@ fn without_implied(terms: &Terms, literals: Vec<TermId>) -> Vec<TermId> {
     };
     literals.iter().copied().filter(|l| !is_implied(l)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::{PathFormula, Stmt};
+    use crate::solver::{CheckResult, Limits, Solver, Z3Config, Z3Solver};
+
+    /// Two ways to x = 5: by a constant where y = 1, or by an input that is added to x. The cube names one of them.
+    #[test]
+    fn a_cube_describes_one_way_through_a_block() {
+        let mut terms = Terms::new();
+        let (x, y, i) = (terms.symbol("x", Sort::Bv(8)), terms.symbol("y", Sort::Bv(8)), terms.symbol("i", Sort::Bv(8)));
+        let (vx, vy, vi) = (terms.var(x, 0), terms.var(y, 0), terms.var(i, 0));
+        let (one, five) = (terms.bv(8, 1), terms.bv(8, 5));
+        let choice = terms.eq(vy, one);
+        let other = terms.not(choice);
+        let sum = terms.bv_bin(crate::term::BvBin::Add, vx, vi);
+        let mut first = PathFormula::empty();
+        first.apply(&mut terms, &Stmt::Assume(choice));
+        first.apply(&mut terms, &Stmt::Assign(x, five));
+        let mut second = PathFormula::empty();
+        second.apply(&mut terms, &Stmt::Assume(other));
+        second.apply(&mut terms, &Stmt::Havoc(i));
+        second.apply(&mut terms, &Stmt::Assign(x, sum));
+        let block = first.merge(&mut terms, &second, true);
+        let wanted = terms.eq(vx, five);
+        let goals = [block.pc, block.instantiate(&mut terms, wanted)];
+        for constraint in [choice, other] {
+            let mut solver = Z3Solver::new(&Z3Config::default());
+            let CheckResult::Sat(model) = solver.check(&terms, &[goals[0], goals[1], constraint], &Limits::none())
+            else {
+                panic!("both ways can be gone")
+            };
+            let state: State = terms
+                .symbols_of_all(&goals)
+                .into_iter()
+                .map(|(sym, index)| ((sym, index), model.value(&terms, sym, index).expect("a small number")))
+                .collect();
+            let literals = cube(&mut terms, &goals, &state).expect("small numbers");
+            assert_eq!(literals.len(), 1);
+            assert!(terms.symbols_of_all(&literals).iter().all(|&(_, index)| index == 0));
+            // With the inputs of the state the literals imply the goals.
+            let mut premises = literals;
+            for (&(sym, index), value) in state.iter().filter(|((_, index), _)| *index > 0) {
+                let (var, value) = (terms.var(sym, index), terms.value(value.clone()));
+                premises.push(terms.eq(var, value));
+            }
+            let goal = terms.and_all(&goals);
+            premises.push(terms.not(goal));
+            assert!(Z3Solver::new(&Z3Config::default()).check(&terms, &premises, &Limits::none()).is_unsat());
+        }
+    }
+}

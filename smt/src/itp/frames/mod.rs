@@ -20,7 +20,7 @@ mod relation;
 use std::collections::BTreeMap;
 
 use indexmap::{IndexMap, IndexSet};
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::cover::worst_first;
 use super::engine::{Interpolator, ItpOutcome, Task};
@@ -29,14 +29,20 @@ use crate::solver::{Z3Config, Z3Logic};
 use crate::term::TermId;
 use relation::{Passage, Relation};
 
-/// Questions to solvers for one path.
-const MAX_QUESTIONS: usize = 20_000;
+/// Questions to solvers for one path: so many, and more for each cut.
+const MAX_QUESTIONS: usize = 200;
+
+/// Further questions for each cut.
+const QUESTIONS_PER_CUT: usize = 40;
 
 /// Blocks that are kept on solvers.
 const MAX_RELATIONS: usize = 40;
 
 /// States with more literals than this are not described.
 const MAX_LITERALS: usize = 200;
+
+/// The longest wait is that after so many attempts in vain, each of which doubles it.
+const MAX_MISSES: u32 = 8;
 
 type Clauses = IndexSet<TermId, FxBuildHasher>;
 
@@ -45,14 +51,25 @@ pub struct Frames {
     logic: Option<Z3Logic>,
     relations: IndexMap<TermId, Relation, FxBuildHasher>,
     lemmas: BTreeMap<u32, Clauses>,
-    /// Whether a clause holds behind a block (by its condition) from the states of a frame.
-    carried: FxHashMap<(TermId, TermId, TermId), bool>,
+    /// Clauses that do not hold behind a block (by its condition) from the states of a frame.
+    stuck: FxHashSet<(TermId, TermId, TermId)>,
+    /// How often the engine gave up since it last had an answer.
+    misses: u32,
+    /// Paths to leave to others before the next attempt.
+    wait: u32,
 }
 
 impl Frames {
     /// An engine that knows nothing yet; its solvers are made for the logic.
     pub fn new(logic: Option<Z3Logic>) -> Self {
-        Frames { logic, relations: IndexMap::default(), lemmas: BTreeMap::new(), carried: FxHashMap::default() }
+        Frames {
+            logic,
+            relations: IndexMap::default(),
+            lemmas: BTreeMap::new(),
+            stuck: FxHashSet::default(),
+            misses: 0,
+            wait: 0,
+        }
     }
 
     /// The name of the solver of a block, which is made if there is none.
@@ -82,6 +99,11 @@ impl Interpolator for Frames {
             let cut = |i| if i < block { TermId::TRUE } else { TermId::FALSE };
             return ItpOutcome::Sequence((0..cuts).map(cut).collect());
         }
+        // Where the engine does not get on, the other ones are not to wait for it each time.
+        if self.wait > 0 {
+            self.wait -= 1;
+            return ItpOutcome::GaveUp("it was in vain before".to_owned());
+        }
         if self.relations.len() > MAX_RELATIONS {
             self.relations.clear();
         }
@@ -91,7 +113,8 @@ impl Interpolator for Frames {
         });
         let frames: Vec<Clauses> = frames.collect();
         let places = (0..cuts).map(|cut| place(task, cut)).collect();
-        let mut search = Search { engine: self, task, frames, places, questions: MAX_QUESTIONS };
+        let questions = MAX_QUESTIONS + QUESTIONS_PER_CUT * cuts;
+        let mut search = Search { engine: self, task, frames, places, questions };
         let outcome = search.run();
         let (frames, places) = (search.frames, search.places);
         for (frame, place) in frames.iter().zip(places) {
@@ -102,10 +125,15 @@ impl Interpolator for Frames {
         }
         match outcome {
             Ok(()) => {
+                self.misses = 0;
                 let parts = frames.iter().map(|frame| frame.iter().copied().collect::<Vec<_>>());
                 ItpOutcome::Sequence(parts.map(|parts| task.terms.and_all(&parts)).collect())
             }
-            Err(why) => ItpOutcome::GaveUp(why),
+            Err(why) => {
+                self.misses = (self.misses + 1).min(MAX_MISSES);
+                self.wait = (1 << self.misses) / 4;
+                ItpOutcome::GaveUp(why)
+            }
         }
     }
 }
@@ -185,7 +213,7 @@ impl Search<'_, '_> {
         self.questions -= 1;
         let name = self.engine.relation(self.task, block);
         let relation = &mut self.engine.relations[&name];
-        Ok(relation.pass(self.task.terms, before, after, self.task.limits))
+        Ok(relation.pass(self.task.terms, before, after, self.task.attempt))
     }
 
     /// States with all of `before` from which the block leads to states with all of `after`; none if there are no such states.
@@ -369,19 +397,21 @@ impl Search<'_, '_> {
             let from = self.task.terms.and_all(&before);
             let candidates: Vec<TermId> = source.iter().copied().filter(|c| !self.frames[cut].contains(c)).collect();
             let name = self.engine.relation(self.task, cut);
-            let is_open = |&c: &TermId| self.engine.carried.get(&(name, from, c)) != Some(&false);
-            let candidates: Vec<TermId> = candidates.into_iter().filter(is_open).collect();
+            let stuck = &mut self.engine.stuck;
+            let candidates: Vec<TermId> =
+                candidates.into_iter().filter(|&clause| !stuck.contains(&(name, from, clause))).collect();
             if candidates.is_empty() {
                 continue;
             }
             let relation = &mut self.engine.relations[&name];
-            let holding = relation.implied(self.task.terms, &before, &candidates, self.task.limits);
+            let holding = relation.implied(self.task.terms, &before, &candidates, self.task.attempt);
             let mut holds = vec![false; candidates.len()];
             holding.into_iter().for_each(|i| holds[i] = true);
             for (clause, holds) in candidates.into_iter().zip(holds) {
-                self.engine.carried.insert((name, from, clause), holds);
                 if holds {
                     self.frames[cut].insert(clause);
+                } else {
+                    self.engine.stuck.insert((name, from, clause));
                 }
             }
         }
