@@ -344,10 +344,11 @@ impl Panel<'_> {
         };
         stats.answered += 1;
         task.found.sequence = Some(sequence.interpolants.clone());
-        let growth = match is_final {
-            true => Growth { stuck: false, diverging: 0, atoms: 0, size: 0 },
-            false => growth(task, &sequence.interpolants, self.config.family),
-        };
+        let mut growth = growth(task, &sequence.interpolants, self.config.family);
+        if is_final {
+            // Unless the caller knows all of it and needs something else.
+            growth = Growth { stuck: growth.stuck, ..Growth::default() };
+        }
         stats.diverging += u64::from(!is_good(growth));
         if self.best.as_ref().is_none_or(|best| growth < best.growth) {
             self.best = Some(Best { growth, engine, sequence });

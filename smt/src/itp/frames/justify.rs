@@ -30,9 +30,8 @@ struct Justification<'a> {
 pub(crate) fn cube(terms: &mut Terms, goals: &[TermId], state: &State) -> Option<Vec<TermId>> {
     let order = terms.post_order(goals, |_| false);
     let mut evaluator = Evaluator::new(terms, &order);
-    let values = evaluator.run(terms, &mut |sym, index| {
-        state.get(&(sym, index)).cloned().unwrap_or_else(|| terms.default_value(sym))
-    })?;
+    let values = evaluator
+        .run(terms, &mut |sym, index| state.get(&(sym, index)).cloned().unwrap_or_else(|| terms.default_value(sym)))?;
     let values: FxHashMap<TermId, Value> = order.into_iter().zip(values).collect();
     let mut justification = Justification {
         terms,
@@ -178,7 +177,8 @@ mod tests {
     #[test]
     fn a_cube_describes_one_way_through_a_block() {
         let mut terms = Terms::new();
-        let (x, y, i) = (terms.symbol("x", Sort::Bv(8)), terms.symbol("y", Sort::Bv(8)), terms.symbol("i", Sort::Bv(8)));
+        let (x, y, i) =
+            (terms.symbol("x", Sort::Bv(8)), terms.symbol("y", Sort::Bv(8)), terms.symbol("i", Sort::Bv(8)));
         let (vx, vy, vi) = (terms.var(x, 0), terms.var(y, 0), terms.var(i, 0));
         let (one, five) = (terms.bv(8, 1), terms.bv(8, 5));
         let choice = terms.eq(vy, one);

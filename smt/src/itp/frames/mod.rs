@@ -17,7 +17,7 @@
 mod justify;
 mod relation;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::{FxBuildHasher, FxHashSet};
@@ -103,6 +103,10 @@ impl Interpolator for Frames {
         if self.wait > 0 {
             self.wait -= 1;
             return ItpOutcome::GaveUp("it was in vain before".to_owned());
+        }
+        let blocks: BTreeSet<TermId> = task.path.formulas.iter().flatten().map(|formula| formula.pc).collect();
+        if blocks.len() > MAX_RELATIONS / 2 {
+            return ItpOutcome::GaveUp("there are too many different blocks".to_owned());
         }
         if self.relations.len() > MAX_RELATIONS {
             self.relations.clear();

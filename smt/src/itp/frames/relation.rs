@@ -136,9 +136,8 @@ impl Relation {
                 Passage::Open(state) => {
                     let count = open.len();
                     open.retain(|&i| {
-                        let mut value = |sym, index| {
-                            state.get(&(sym, index)).cloned().unwrap_or_else(|| terms.default_value(sym))
-                        };
+                        let mut value =
+                            |sym, index| state.get(&(sym, index)).cloned().unwrap_or_else(|| terms.default_value(sym));
                         terms.eval(after[i], &mut value) == Value::Bool(true)
                     });
                     if open.len() == count {
