@@ -154,7 +154,12 @@ struct Search<'a, 'b> {
 
 /// Cuts of one place that are reached from equal places over equal blocks.
 struct Group {
+    /// One of the blocks.
     block: usize,
+    /// The name of its solver.
+    name: TermId,
+    /// The place where it begins; none for the start of the path.
+    from: Option<u32>,
     /// The clauses that hold at all the cuts before.
     before: Vec<TermId>,
     /// Whether the cuts before belong to the same place.
@@ -273,28 +278,23 @@ impl Search<'_, '_> {
 
     /// How the cuts of a place up to the given one are reached; the way to that one comes first.
     fn groups(&mut self, cut: usize) -> Vec<Group> {
-        let mut groups: IndexMap<(Option<u32>, TermId), (usize, Option<Clauses>), FxBuildHasher> = IndexMap::default();
-        for earlier in (0..=cut).rev().filter(|&c| self.places[c] == self.places[cut]) {
+        let place = self.places[cut];
+        let mut groups: Vec<Group> = Vec::new();
+        for earlier in (0..=cut).rev().filter(|&c| self.places[c] == place) {
             let name = self.engine.relation(self.task, earlier);
-            let from = earlier.checked_sub(1);
-            let key = (from.map(|c| self.places[c]), name);
-            let (_, common) = groups.entry(key).or_insert((earlier, None));
-            let frame = from.map(|c| &self.frames[c]);
-            match (common, frame) {
-                (_, None) => {}
-                (Some(common), Some(frame)) => common.retain(|clause| frame.contains(clause)),
-                (common, Some(frame)) => *common = Some(frame.clone()),
+            let from = earlier.checked_sub(1).map(|c| self.places[c]);
+            match groups.iter_mut().find(|group| (group.from, group.name) == (from, name)) {
+                Some(group) => {
+                    let frame = earlier.checked_sub(1).map(|c| &self.frames[c]);
+                    group.before.retain(|clause| frame.is_some_and(|frame| frame.contains(clause)));
+                }
+                None => {
+                    let before = self.before(earlier);
+                    groups.push(Group { block: earlier, name, from, before, is_loop: from == Some(place) });
+                }
             }
         }
-        let place = self.places[cut];
         groups
-            .into_iter()
-            .map(|((from, _), (block, common))| Group {
-                block,
-                before: common.unwrap_or_default().into_iter().collect(),
-                is_loop: from == Some(place),
-            })
-            .collect()
     }
 
     /// Whether a clause excludes the states in the given scope; if so, literals that suffice for that.
