@@ -344,16 +344,26 @@ impl Panel<'_> {
         };
         stats.answered += 1;
         task.found.sequence = Some(sequence.interpolants.clone());
-        let mut growth = growth(task, &sequence.interpolants, self.config.family);
-        if is_final {
+        let growth = match is_final {
             // Unless the caller knows all of it and needs something else.
-            growth = Growth { stuck: growth.stuck, ..Growth::default() };
-        }
+            true => Growth { stuck: is_known(task, &sequence.interpolants), ..Growth::default() },
+            false => growth(task, &sequence.interpolants, self.config.family),
+        };
         stats.diverging += u64::from(!is_good(growth));
         if self.best.as_ref().is_none_or(|best| growth < best.growth) {
             self.best = Some(Best { growth, engine, sequence });
         }
     }
+}
+
+/// Whether the caller tracks predicates, and at every cut all that the sequence speaks about there.
+fn is_known(task: &Task<'_>, cuts: &[TermId]) -> bool {
+    let is_tracked = |cut: usize, term| {
+        let known = task.known(cut);
+        task.terms.atoms(term).iter().all(|atom| known.contains(atom))
+    };
+    task.hints.cuts.iter().any(|hint| !hint.known.is_empty())
+        && cuts.iter().enumerate().all(|(cut, &term)| is_tracked(cut, term))
 }
 
 /// Whether an answer gives no reason to look for a better one.
