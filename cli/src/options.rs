@@ -438,7 +438,7 @@ options! {
     /// Whether states are covered by force before they are expanded.
     "cpa.predicate.forcedCovering" forced_covering: ForcedCoverings = ForcedCoverings::None;
     /// The interpolation engines in the order in which they are asked, separated by commas.
-    "cpa.predicate.refinement.engines" engines: String = "frames,newton,uniform,spacer,candidates,sp".to_string();
+    "cpa.predicate.refinement.engines" engines: String = "newton,uniform,spacer,candidates,sp".to_string();
     /// How many solver calls may be spent on making the unsatisfiable core of a path smaller.
     "cpa.predicate.refinement.coreAttempts" core_attempts: u32 = 8;
     /// How many solver calls may be spent on making the interpolant at one cut simpler, in each of two passes.

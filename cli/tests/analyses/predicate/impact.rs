@@ -95,7 +95,7 @@ int main(void) {
 /// many rounds as the protocol has, and nobody needs a core of a whole path.
 #[test]
 fn protocols_are_covered_by_clauses() {
-    for preset in ["impact", "impact-abelf", "ufo", "predicate"] {
+    for preset in ["impact", "impact-abelf", "predicate", "predicate-abelf"] {
         let run = check_preset(PROTOCOL, "main", preset, &[]);
         assert_eq!(run.verdict, Verdict::True, "{preset}");
         assert!(run.analysis.refinements() < 10, "{preset}: {}", run.analysis.refinements());
