@@ -63,7 +63,7 @@ pub use types::MachineModel;
 
 /// Whether a function without a body is known to change nothing that a program can see: one that prints, for instance.
 pub fn is_silent(function: &str) -> bool {
-    lower::call::SILENT.contains(&function)
+    lower::call::is_silent(function)
 }
 
 /// Whether a text has directives that only a preprocessor understands.

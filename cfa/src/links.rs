@@ -10,6 +10,8 @@ pub(crate) enum Link {
     Label(Option<String>, String),
     /// `int f(void) __attribute__((weak));`
     Weak(Option<String>),
+    /// `void f(void) __attribute__((noreturn));`
+    Ending(Option<String>),
     /// Something that changes what is executed, or how objects are laid out, in a way that nobody here follows.
     Unseen(String),
 }
@@ -35,6 +37,10 @@ pub(crate) fn read(source: &str, base: &[u8], found: &[(usize, usize)]) -> Vec<(
             words.get(1).filter(follows).into_iter().for_each(|word| add(Link::Unseen(format!("#pragma {word}"))));
             continue;
         }
+        if words[0] == "Noreturn" {
+            add(Link::Ending(name()));
+            continue;
+        }
         if words[0].contains("asm") {
             add(Link::Label(name(), text));
             continue;
@@ -43,6 +49,7 @@ pub(crate) fn read(source: &str, base: &[u8], found: &[(usize, usize)]) -> Vec<(
             match word.as_str() {
                 "alias" => add(Link::Alias(name(), text.clone())),
                 "weak" | "weak_import" => add(Link::Weak(name())),
+                "noreturn" => add(Link::Ending(name())),
                 "section" if SECTIONS.iter().any(|name| is_part(&text, name)) => {
                     add(Link::Unseen(format!("the section '{text}'")));
                 }
@@ -157,6 +164,8 @@ mod tests {
             [Link::Unseen("the section '.ctors.10'".into())]
         );
         assert_eq!(links("int f(void) __attribute__((__section__(\".init.text\"))) { return 0; }"), []);
-        assert_eq!(links("void f(void) __attribute__((section(\"weak\"), noreturn, format(printf, 1, 2)));"), []);
+        assert_eq!(links("void f(void) __attribute__((section(\"weak\"), format(printf, 1, 2)));"), []);
+        assert_eq!(links("extern void f(int) __attribute__((__noreturn__, cold));"), [Link::Ending(name("f"))]);
+        assert_eq!(links("extern _Noreturn void f(int), g(void);"), [Link::Ending(name("f"))]);
     }
 }

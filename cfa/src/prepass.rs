@@ -495,8 +495,13 @@ impl Scanner<'_> {
                 return Ok(());
             }
             b"__extension__" | b"__const" | b"__const__" | b"__volatile" | b"__volatile__" | b"__restrict"
-            | b"__restrict__" | b"restrict" | b"_Noreturn" | b"_Thread_local" => {
+            | b"__restrict__" | b"restrict" | b"_Thread_local" => {
                 self.blank(start, end);
+                return Ok(());
+            }
+            b"_Noreturn" => {
+                self.blank(start, end);
+                self.attributes.push((start, end));
                 return Ok(());
             }
             b"__signed" | b"__signed__" => self.overwrite(start, end, b"signed"),

@@ -29,13 +29,16 @@ pub enum Feature {
     Floats,
     /// It multiplies variables, or divides by one.
     Nonlinear,
+    /// It is like a state machine: it has loops and inputs, no floating-point numbers, and many branches, most of which compare a
+    /// variable with a number or another variable.
+    Machine,
     /// It has more than 10,000 edges.
     Large,
 }
 
 impl Feature {
     /// All features.
-    pub const ALL: [Feature; 10] = [
+    pub const ALL: [Feature; 11] = [
         Feature::Inputs,
         Feature::Uninitialised,
         Feature::Loops,
@@ -45,6 +48,7 @@ impl Feature {
         Feature::Allocation,
         Feature::Floats,
         Feature::Nonlinear,
+        Feature::Machine,
         Feature::Large,
     ];
 
@@ -60,6 +64,7 @@ impl Feature {
             Feature::Allocation => "allocation",
             Feature::Floats => "floats",
             Feature::Nonlinear => "nonlinear",
+            Feature::Machine => "machine",
             Feature::Large => "large",
         }
     }
@@ -70,11 +75,16 @@ impl Feature {
     }
 }
 
+/// Edges with comparisons that a state machine has at least.
+const MANY_COMPARISONS: usize = 40;
+
 /// The features of a program.
 pub fn features(program: &Program) -> BTreeSet<Feature> {
     let mut found = BTreeSet::new();
-    let mut survey = Survey { program, found: &mut found, seen: vec![false; program.exprs.len()] };
+    let seen = vec![false; program.exprs.len()];
+    let mut survey = Survey { program, found: &mut found, seen, branches: 0, comparisons: 0 };
     let (functions, edges) = survey.reachable();
+    let Survey { branches, comparisons, .. } = survey;
     if edges > 10_000 {
         found.insert(Feature::Large);
     }
@@ -85,6 +95,13 @@ pub fn features(program: &Program) -> BTreeSet<Feature> {
     if program.loops.heads.iter().any(in_reached) {
         found.extend([Feature::Loops, Feature::Cyclic]);
     }
+    let has = |feature| found.contains(&feature);
+    // Programs that walk along lists have many comparisons, too, but not as many.
+    let many = if has(Feature::Allocation) { 3 * MANY_COMPARISONS } else { MANY_COMPARISONS };
+    let decides = comparisons >= many && comparisons * 4 >= branches * 3;
+    if decides && has(Feature::Inputs) && has(Feature::Loops) && !has(Feature::Floats) {
+        found.insert(Feature::Machine);
+    }
     found
 }
 
@@ -93,6 +110,10 @@ struct Survey<'a> {
     found: &'a mut BTreeSet<Feature>,
     /// Expressions that were looked at.
     seen: Vec<bool>,
+    /// Branches, by their edges.
+    branches: usize,
+    /// Those that compare a variable with a number or another variable.
+    comparisons: usize,
 }
 
 impl Survey<'_> {
@@ -111,6 +132,10 @@ impl Survey<'_> {
                 let edge = program.edge(edge);
                 edges += 1;
                 self.operation(&edge.op);
+                if let Op::Assume { cond, .. } = edge.op {
+                    self.branches += 1;
+                    self.comparisons += usize::from(self.compares(cond));
+                }
                 open.push(edge.dst);
                 if let Op::Call { callee, .. } = edge.op
                     && functions.insert(callee)
@@ -136,6 +161,17 @@ impl Survey<'_> {
         };
         self.found.extend(feature);
         op.operands().into_iter().for_each(|expr| self.expression(expr));
+    }
+
+    /// Whether a condition compares a variable with a number or another variable.
+    fn compares(&self, cond: ExprId) -> bool {
+        let exprs = &self.program.exprs;
+        let simple = |side| exprs.converted_var(side).is_some() || exprs.as_const(side).is_some();
+        match exprs.get(cond).kind {
+            ExprKind::Not(arg) => self.compares(arg),
+            ExprKind::Cmp(_, a, b) => simple(a) && simple(b),
+            _ => exprs.converted_var(cond).is_some(),
+        }
     }
 
     fn expression(&mut self, root: ExprId) {
@@ -179,6 +215,14 @@ mod tests {
         let text = "int __VERIFIER_nondet_int(void); int f(int n) { return n > 0 ? f(n - 1) : 0; }
             int main(void) { int x = __VERIFIER_nondet_int(); while (x > 0) { x = x - f(x * x); } return 0; }";
         assert_eq!(names(text), ["inputs", "loops", "recursion", "cyclic", "nonlinear"]);
+        let step = |n: usize| format!("if (s == {n} && in == {}) s = {};", n % 6, n * 7 % 31);
+        let machine = |steps: usize| {
+            let steps: String = (0..steps).map(step).collect();
+            let text = "int __VERIFIER_nondet_int(void); int main(void) { int s = 0; while (1) { ";
+            format!("{text} int in = __VERIFIER_nondet_int(); {steps} }} return 0; }}")
+        };
+        assert_eq!(names(&machine(9)), ["inputs", "loops", "cyclic"]);
+        assert_eq!(names(&machine(12)), ["inputs", "loops", "cyclic", "machine"]);
         let text = "int g(int n) { while (n) { n = n * n; } return n; } int main(void) { int x; return x; }";
         assert_eq!(names(text), ["uninitialised"], "what main does not reach does not count");
     }

@@ -26,6 +26,8 @@ pub struct Stage {
     pub name: String,
     /// Its configuration.
     pub config: Config,
+    /// CPU time of a turn that it gets before all first turns of stages, so that what is soon done does not wait for what is not.
+    pub early: Option<Duration>,
     /// CPU time of its first turn; each further turn is twice as long. Without it the stage runs to its end.
     pub turn: Option<Duration>,
     /// Whether the stage gets no second turn.
@@ -101,6 +103,7 @@ struct StageText {
     preset: String,
     #[serde(default)]
     options: Vec<String>,
+    early: Option<String>,
     turn: Option<String>,
     #[serde(default)]
     once: bool,
@@ -111,7 +114,7 @@ struct StageText {
 impl Plan {
     /// A plan of one stage without conditions and turns.
     pub fn single(name: &str, config: Config) -> Self {
-        let stage = Stage { name: name.to_string(), config, turn: None, once: false, when: Vec::new() };
+        let stage = Stage { name: name.to_string(), config, early: None, turn: None, once: false, when: Vec::new() };
         Plan { stages: vec![stage] }
     }
 
@@ -144,6 +147,7 @@ impl Plan {
                 name: preset.to_string(),
                 preset: preset.to_string(),
                 options: Vec::new(),
+                early: None,
                 turn: limit.map(str::to_string),
                 once: limit.is_some(),
                 when: Vec::new(),
@@ -197,6 +201,9 @@ impl fmt::Display for Stage {
             Some(turn) => write!(f, " in turns, the first of {} s of CPU time", turn.as_secs_f64()),
             None => write!(f, " to its end"),
         }?;
+        if let Some(early) = self.early {
+            write!(f, ", after an early one of {} s", early.as_secs_f64())?;
+        }
         let conditions: Vec<String> = self
             .when
             .iter()
@@ -216,11 +223,12 @@ fn parse_stage(text: StageText, base: &Config) -> Result<Stage, String> {
         let (key, value) = option.split_once('=').ok_or_else(|| format!("option '{option}': expected KEY=VALUE"))?;
         config.set(key.trim(), value.trim()).map_err(|error: OptionError| error.to_string())?;
     }
-    let turn = match &text.turn {
-        None => None,
-        Some(turn) => <Option<Duration> as OptionValue>::parse(turn)
-            .ok_or_else(|| format!("turn '{turn}': expected {}", <Option<Duration> as OptionValue>::expected()))?,
+    let time = |name: &str, text: &Option<String>| match text {
+        None => Ok(None),
+        Some(text) => <Option<Duration> as OptionValue>::parse(text)
+            .ok_or_else(|| format!("{name} '{text}': expected {}", <Option<Duration> as OptionValue>::expected())),
     };
+    let (early, turn) = (time("early", &text.early)?, time("turn", &text.turn)?);
     let condition = |text: &String| {
         let (name, wanted) = text.strip_prefix('!').map_or((text.as_str(), true), |name| (name, false));
         let known = || Feature::ALL.map(Feature::name).join(", ");
@@ -228,7 +236,7 @@ fn parse_stage(text: StageText, base: &Config) -> Result<Stage, String> {
         Ok::<_, String>((feature, wanted))
     };
     let when = text.when.iter().map(condition).collect::<Result<Vec<_>, _>>()?;
-    Ok(Stage { name: text.name, config, turn, once: text.once, when })
+    Ok(Stage { name: text.name, config, early, turn, once: text.once, when })
 }
 
 #[cfg(test)]
@@ -288,9 +296,15 @@ mod tests {
         let loops = BTreeSet::from([Feature::Loops]);
         assert_eq!(plan.stages[0].obstacle(&loops).as_deref(), Some("the program has the feature 'loops'"));
         assert_eq!(plan.explain(&loops)[1], "Stage a does not run: the program has the feature 'loops'");
+        let text = "[[stage]]\nname = 'a'\npreset = 'value'\nearly = '50ms'\nturn = '2s'";
+        assert_eq!(
+            Plan::parse("p", text, &Config::default()).unwrap().explain(&loops)[1],
+            "Stage a runs in turns, the first of 2 s of CPU time, after an early one of 0.05 s"
+        );
         let wrong = |text: &str| Plan::parse("p", text, &Config::default()).unwrap_err().to_string();
         assert!(wrong("stage = []").contains("there is no stage"));
         assert!(wrong("[[stage]]\nname = 'a'\npreset = 'predicate'\nwhen = ['lops']").contains("no feature 'lops'"));
+        assert!(wrong("[[stage]]\nname = 'a'\npreset = 'value'\nearly = 'soon'").contains("early 'soon': expected"));
         assert!(wrong("[[stage]]\nname = 'a'\npreset = 'nothing'").contains("there is no preset 'nothing'"));
         assert!(wrong("[[stage]]\nname = 'a'\npreset = 'default'").contains("a plan of its own"));
     }

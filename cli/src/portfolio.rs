@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ use cpa_core::{Arg, ArgId, Budget, CancelToken, Cx, Invariants, Outcome, Reason,
 use report::graph::Graph;
 
 use crate::args::DumpFormat;
-use crate::limits::{Limits, memory_used, shorter, thread_time};
+use crate::limits::{Limits, memory_used, shorter, thread_number, thread_time, time_of_thread};
 use crate::output;
 use crate::plan::{Plan, Stage};
 use crate::progress::{GoingRound, Reported};
@@ -30,6 +30,10 @@ const STACK: usize = 1 << 30;
 const TICK: Duration = Duration::from_millis(25);
 /// Explored graphs are drawn with at most so many nodes.
 const MAX_DRAWN: usize = 1500;
+/// A turn that the stage does not end itself, as in a query to a solver, is ended after its length and that divided by this.
+const GRACE: u32 = 2;
+/// The same where CPU time is not known: after so many times its length, in wall time.
+const WALL_GRACE: u32 = 4;
 /// How long cancelled stages may take to tell their statistics.
 const FAREWELL: Duration = Duration::from_millis(500);
 
@@ -101,9 +105,14 @@ struct Runner {
     stage: Stage,
     orders: Sender<Order>,
     cancel: CancelToken,
+    /// The number of its thread, from its first turn on.
+    thread: Arc<OnceLock<i32>>,
     /// What it tells in the meantime.
     reported: Arc<Mutex<Reported>>,
+    /// Its turns without the early one.
     turns: u32,
+    /// Whether its last turn was the early one.
+    early: bool,
     last: Option<Turn>,
 }
 
@@ -178,16 +187,14 @@ impl Job {
         let (reports, results) = mpsc::channel();
         let runners =
             stages.into_iter().enumerate().map(|(at, stage)| self.spawn(at, stage, reports.clone())).collect();
-        let (waiting, active) = (VecDeque::new(), Vec::new());
-        let mut run = Run { job: self, runners, waiting, active, failures: Vec::new(), log: Vec::new() };
-        run.waiting.extend(0..run.runners.len());
-        run.coordinate(&results)
+        Run::new(self, runners).coordinate(&results)
     }
 
     fn spawn(&self, at: usize, stage: Stage, reports: Sender<(usize, Result<Turn, Failure>)>) -> Runner {
         let (orders, receiver) = mpsc::channel();
-        let reported = Arc::new(Mutex::new(Reported::default()));
+        let (reported, thread) = (Arc::new(Mutex::new(Reported::default())), Arc::new(OnceLock::new()));
         let worker = Worker {
+            thread: Arc::clone(&thread),
             reported: Arc::clone(&reported),
             stage: stage.clone(),
             program: Arc::clone(&self.program),
@@ -209,11 +216,12 @@ impl Job {
         };
         let spawned = thread::Builder::new().name(stage.name.clone()).stack_size(STACK).spawn(work);
         spawned.expect("the system has a thread for each stage");
-        Runner { stage, orders, cancel: CancelToken::new(), reported, turns: 0, last: None }
+        Runner { stage, orders, cancel: CancelToken::new(), thread, reported, turns: 0, early: false, last: None }
     }
 }
 
 struct Worker {
+    thread: Arc<OnceLock<i32>>,
     stage: Stage,
     program: Arc<Program>,
     targets: BTreeSet<NodeId>,
@@ -227,6 +235,7 @@ impl Worker {
     fn run(self, orders: &Receiver<Order>, report: impl Fn(Result<Turn, Failure>)) {
         // Nothing is made before the stage's first turn.
         let Ok(mut order) = orders.recv() else { return };
+        self.thread.get_or_init(thread_number);
         let program = Arc::clone(&self.program);
         let mut analysis = match analysis(program, self.targets.clone(), &self.stage.config) {
             Ok(analysis) => analysis,
@@ -310,18 +319,37 @@ fn picture(program: &Program, graph: &Arg) -> Graph {
     drawn
 }
 
+/// When a turn ends at the latest.
+#[derive(Clone, Copy)]
+struct End {
+    /// By the CPU time of the stage.
+    cpu: Duration,
+    /// Where that is not known.
+    wall: Instant,
+}
+
 struct Run<'a> {
     job: &'a Job,
     runners: Vec<Runner>,
-    /// Stages that wait for a core, fresh or suspended.
+    /// Stages whose early turn has not begun.
+    early: VecDeque<usize>,
+    /// Stages that wait for a core, fresh or suspended; before its early turn is over a stage waits for the next one already.
     waiting: VecDeque<usize>,
-    /// Stages that run, with the time when their turn ends at the latest.
-    active: Vec<(usize, Option<Instant>)>,
+    /// Stages that run, with the end of their turn.
+    active: Vec<(usize, Option<End>)>,
     failures: Vec<(usize, Failure)>,
     log: Vec<String>,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    fn new(job: &'a Job, runners: Vec<Runner>) -> Self {
+        // One that runs to its end ends the run, mostly.
+        let until = runners.iter().position(|runner| runner.stage.turn.is_none()).unwrap_or(runners.len());
+        let early = (0..until).filter(|&at| runners[at].stage.early.is_some()).collect();
+        let waiting = (0..runners.len()).collect();
+        Run { job, runners, early, waiting, active: Vec::new(), failures: Vec::new(), log: Vec::new() }
+    }
+
     fn log(&mut self, text: &str) {
         let time = self.job.limits.elapsed().as_secs_f64();
         self.log.push(format!("{time:9.3} s  {text} (Portfolio.run, INFO)"));
@@ -354,18 +382,29 @@ impl Run<'_> {
         }
     }
 
-    /// The stage whose turn it is: the first one that waits. Before it begins a first turn, suspended ones go on for which
-    /// all turns, with the next one, are together at most a quarter as long: many errors are found soon after a short turn.
+    /// The stage whose turn it is: one whose early turn has not begun, or the first one that waits. Before that one begins a
+    /// first turn, suspended ones go on for which all turns, with the next one, are together at most a quarter as long: many
+    /// errors are found soon after a short turn.
     fn next(&mut self) -> Option<usize> {
-        let first = &self.runners[*self.waiting.front()?];
+        if let Some(at) = self.early.pop_front() {
+            self.runners[at].early = true;
+            return Some(at);
+        }
+        // Early turns may still be going on.
+        let is_idle = |at: &usize| self.active.iter().all(|(active, _)| active != at);
+        let idle = self.waiting.iter().position(is_idle)?;
+        let first = &self.runners[self.waiting[idle]];
         let fresh = first.stage.turn.filter(|_| first.turns == 0);
         let is_short = |at: &usize| {
             let Runner { turns, stage, .. } = &self.runners[*at];
             let together = stage.turn.and_then(|turn| turn.checked_mul((2u32 << turns.min(&24)) - 1));
             *turns > 0 && together.zip(fresh).is_some_and(|(together, fresh)| together.saturating_mul(4) <= fresh)
         };
-        let next = self.waiting.iter().position(is_short).unwrap_or(0);
-        self.waiting.remove(next)
+        let short = |at: &usize| is_short(at) && is_idle(at);
+        let next = self.waiting.iter().position(short).unwrap_or(idle);
+        let next = self.waiting.remove(next)?;
+        self.runners[next].early = false;
+        Some(next)
     }
 
     /// Gives a stage its next turn.
@@ -374,19 +413,29 @@ impl Run<'_> {
         let factor = 1u32.checked_shl(runner.turns).unwrap_or(u32::MAX);
         // Nobody waits for the last one.
         let alone = self.waiting.is_empty() && self.active.is_empty() && !runner.stage.once;
-        let turn = runner.stage.turn.filter(|_| !alone).map(|turn| turn.saturating_mul(factor));
-        runner.turns += 1;
+        let turn = if runner.early {
+            runner.stage.early
+        } else {
+            runner.turns += 1;
+            runner.stage.turn.filter(|_| !alone).map(|turn| turn.saturating_mul(factor))
+        };
         runner.cancel = CancelToken::new();
         let order = Order { turn, cancel: runner.cancel.clone() };
-        let (name, number) = (runner.stage.name.clone(), runner.turns);
+        let number = if runner.early { "early turn".to_string() } else { format!("turn {}", runner.turns) };
+        let name = runner.stage.name.clone();
         let most = turn.map(|turn| format!(", for at most {:.1} s", turn.as_secs_f64())).unwrap_or_default();
-        self.log(&format!("Starting stage {name}, turn {number}{most}"));
+        self.log(&format!("Starting stage {name}, {number}{most}"));
         if self.runners[at].orders.send(order).is_err() {
             self.failures.push((at, Failure::Panic));
             return;
         }
         // The stage looks at its CPU time itself; this is for one that does not come to look.
-        let end = turn.map(|turn| Instant::now() + turn.saturating_mul(4) + TICK);
+        let runner = &self.runners[at];
+        let used = runner.last.as_ref().map_or(Duration::ZERO, |turn| turn.cpu);
+        let end = turn.map(|turn| End {
+            cpu: used + turn + turn / GRACE,
+            wall: Instant::now() + turn.saturating_mul(WALL_GRACE) + TICK,
+        });
         self.active.push((at, end));
     }
 
@@ -398,6 +447,7 @@ impl Run<'_> {
             Err(failure) => {
                 self.log(&format!("Stage {} failed", self.runners[at].stage.name));
                 self.failures.push((at, failure));
+                self.release(at);
                 return None;
             }
         };
@@ -413,6 +463,8 @@ impl Run<'_> {
         runner.last = Some(turn);
         match verdict {
             Verdict::True | Verdict::False(_) => Some(at),
+            // It waits already.
+            Verdict::Unknown(Reason::Stopped(Stop::Timeout | Stop::Cancelled)) if runner.early => None,
             Verdict::Unknown(Reason::Stopped(Stop::Timeout | Stop::Cancelled)) if !runner.stage.once => {
                 self.waiting.push_back(at);
                 None
@@ -427,19 +479,22 @@ impl Run<'_> {
     /// Lets a stage's thread end, which gives its memory back.
     fn release(&mut self, at: usize) {
         self.runners[at].orders = mpsc::channel().0;
+        self.waiting.retain(|&waiting| waiting != at);
     }
 
     /// Ends turns that are over, and gives up stages when memory is scarce.
     fn watch(&mut self) {
-        let now = Instant::now();
         for (at, end) in &self.active {
-            if end.is_some_and(|end| now >= end) {
-                self.runners[*at].cancel.cancel();
+            let Some(end) = end else { continue };
+            let runner = &self.runners[*at];
+            let used = runner.thread.get().and_then(|&number| time_of_thread(number));
+            if used.map_or_else(|| Instant::now() >= end.wall, |used| used >= end.cpu) {
+                runner.cancel.cancel();
             }
         }
         let (Some(limit), Some(used)) = (self.job.limits.memory, memory_used()) else { return };
         if used > limit / 10 * 7 {
-            let suspended = self.waiting.iter().position(|at| self.runners[*at].turns > 0);
+            let suspended = self.waiting.iter().position(|at| self.runners[*at].last.is_some());
             if let Some(position) = suspended
                 && let Some(at) = self.waiting.remove(position)
             {
@@ -483,7 +538,7 @@ impl Run<'_> {
         };
         let stage = answer.map(|at| self.runners[at].stage.name.clone());
         let invariants = answer.and_then(|at| self.runners[at].last.as_ref()?.invariants.clone());
-        let started = self.runners.iter().filter(|runner| runner.turns > 0).map(|runner| {
+        let started = self.runners.iter().filter(|runner| runner.turns > 0 || runner.early).map(|runner| {
             let reported = runner.reported.lock().map(|reported| reported.going_round.clone());
             (runner.stage.name.clone(), reported.unwrap_or_default())
         });

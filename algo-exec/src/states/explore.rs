@@ -21,7 +21,7 @@ use crate::playback::{GUESSED_STEPS, counterexample};
 use crate::settled;
 
 /// Steps between two looks at the budget.
-const SLICE: u32 = 1 << 12;
+const SLICE: u64 = 1 << 12;
 /// States between two progress reports.
 const REPORT_STATES: usize = 1024;
 /// About how many bytes a state takes beside its own.
@@ -83,6 +83,8 @@ enum Found {
 struct Values {
     /// Those that are kept apart, as bounds.
     apart: FxHashSet<(i128, i128)>,
+    /// One of them, which mostly is the next one, too.
+    recent: Option<(i128, i128)>,
     /// By intervals of the grid what is between all others, and how often that grew.
     hulls: FxHashMap<(i128, i128), (i128, i128, usize)>,
 }
@@ -100,7 +102,10 @@ pub struct States {
     turn: NodeId,
     expanded: usize,
     bytes: usize,
-    values: FxHashMap<Place, Values>,
+    /// By variables.
+    values: Vec<Values>,
+    /// By cells of memory.
+    values_of_cells: FxHashMap<Place, Values>,
     /// Whether some value was replaced by an interval around it.
     widened: bool,
     /// The targets that this exploration looks for.
@@ -129,7 +134,8 @@ impl States {
             turn: NodeId::new(0),
             expanded: 0,
             bytes: 0,
-            values: FxHashMap::default(),
+            values: Vec::new(),
+            values_of_cells: FxHashMap::default(),
             widened: false,
             active: BTreeSet::new(),
             tracked,
@@ -164,7 +170,8 @@ impl States {
         self.waiting.clear();
         self.expanded = 0;
         self.bytes = 0;
-        self.values.clear();
+        self.values = vec![Values::default(); self.walk.program.vars.len()];
+        self.values_of_cells.clear();
         self.widened = false;
         self.active = std::mem::take(&mut self.open);
         self.walk.look_for(&self.active);
@@ -267,12 +274,12 @@ impl States {
     fn expand(&mut self, cx: &Cx, at: usize) -> Result<Found, Stop> {
         let Some((bytes, _)) = self.seen.get_index(at) else { return Ok(Found::Nothing) };
         let mut stack = vec![Thread::new(State::unpack(bytes), None)];
-        let mut steps = 0u32;
+        let (mut steps, mut looked) = (0u64, 0);
         while let Some(mut thread) = stack.pop() {
             loop {
-                steps += 1;
-                if steps.is_multiple_of(SLICE) {
+                if steps - looked >= SLICE {
                     cx.check()?;
+                    looked = steps;
                 }
                 let node = thread.state.node;
                 if self.walk.targets[node.index()] {
@@ -285,14 +292,15 @@ impl States {
                     self.reached(thread, at);
                     break;
                 }
+                steps += 1;
                 match self.walk.step(&mut thread, &mut stack, None)? {
-                    Went::On => {}
+                    Went::On => steps += u64::from(self.walk.hurry(&mut thread, SLICE as u32)),
                     Went::Away => break,
                     Went::Unsupported(edge) => return Ok(Found::Unsupported(edge, thread.taken)),
                 }
             }
         }
-        self.statistics.steps += u64::from(steps);
+        self.statistics.steps += steps;
         cx.check()?;
         Ok(Found::Nothing)
     }
@@ -361,12 +369,16 @@ impl States {
     /// The bounds themselves as long as there are few, then those of all values in the same intervals of the grid; if these
     /// grow too often, the intervals.
     fn around(&mut self, place: Place, bounds: (i128, i128), ty: IntTy) -> (i128, i128) {
-        let values = self.values.entry(place).or_default();
-        if values.apart.contains(&bounds) {
+        let values = match place {
+            Place::Var(var) => &mut self.values[var.index()],
+            Place::Cell(..) => self.values_of_cells.entry(place).or_default(),
+        };
+        if values.recent == Some(bounds) {
             return bounds;
         }
-        if values.apart.len() < self.limit {
+        if values.apart.len() < self.limit || values.apart.contains(&bounds) {
             values.apart.insert(bounds);
+            values.recent = Some(bounds);
             return bounds;
         }
         let whole = self.grid.around(place, bounds, ty);

@@ -15,6 +15,7 @@ mod eval;
 mod explore;
 mod grid;
 mod memory;
+mod quick;
 mod state;
 mod symbols;
 mod tracked;

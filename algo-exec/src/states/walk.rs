@@ -10,6 +10,7 @@ use cpa_core::Stop;
 
 use super::eval::{Eval, Known, known};
 use super::memory::{Loaded, Memory, bytes};
+use super::quick::Quick;
 use super::state::{Split, State, Val};
 
 /// The decisions on a way from one loop head to the next that its states did not make.
@@ -72,6 +73,9 @@ pub(crate) struct Walk {
     pub(crate) targets: Vec<bool>,
     pub(crate) relevant: Vec<bool>,
     pub(crate) heads: Vec<bool>,
+    /// Where a thread is looked at: at targets, loop heads, and where no target can be reached any more.
+    stops: Vec<bool>,
+    quick: Quick,
     dying: Dying,
     sizes: Vec<u32>,
     locals: Vec<Vec<VarId>>,
@@ -80,11 +84,14 @@ pub(crate) struct Walk {
 
 impl Walk {
     pub(crate) fn new(program: Arc<Program>, targets: &BTreeSet<NodeId>) -> Self {
+        let dying = Dying::new(&program);
         let mut walk = Walk {
             targets: Vec::new(),
             relevant: Vec::new(),
             heads: flags(&program, &program.loops.heads),
-            dying: Dying::new(&program),
+            stops: Vec::new(),
+            quick: Quick::new(&program, &dying),
+            dying,
             sizes: program.exprs.tree_sizes(),
             locals: program.locals(),
             recursive: program.recursive(),
@@ -98,6 +105,8 @@ impl Walk {
     pub(crate) fn look_for(&mut self, targets: &BTreeSet<NodeId>) {
         self.targets = flags(&self.program, targets);
         self.relevant = flags(&self.program, &self.program.leading_to(targets));
+        let stops = |node: usize| self.targets[node] || self.heads[node] || !self.relevant[node];
+        self.stops = (0..self.heads.len()).map(stops).collect();
     }
 
     pub(crate) fn start(&self) -> State {
@@ -110,6 +119,21 @@ impl Walk {
     pub(crate) fn pauses(&self, thread: &Thread) -> bool {
         let node = thread.state.node.index();
         self.targets[node] || self.heads[node] && thread.steps > 0
+    }
+
+    /// Takes up to so many steps that a table decides; returns how many. The thread is behind its first step.
+    pub(crate) fn hurry(&self, thread: &mut Thread, most: u32) -> u32 {
+        let before = thread.steps;
+        if thread.split {
+            // The branch that it was split for is noted.
+            return 0;
+        }
+        while thread.steps - before < most && !self.stops[thread.state.node.index()] {
+            let Some(next) = self.quick.next(&thread.state) else { break };
+            thread.state.node = next;
+            thread.steps += 1;
+        }
+        thread.steps - before
     }
 
     /// The next step of a thread, as the script says where it does.

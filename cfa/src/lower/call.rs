@@ -17,7 +17,7 @@ use super::unsequenced::Begin;
 use super::{Binding, Lower, Val};
 
 /// Functions without a body whose call ends the execution.
-pub(super) const ENDING: [&str; 10] = [
+pub(super) const ENDING: [&str; 14] = [
     "abort",
     "exit",
     "_exit",
@@ -25,13 +25,17 @@ pub(super) const ENDING: [&str; 10] = [
     "quick_exit",
     "__assert_fail",
     "__assert_rtn",
+    "__assert_perror_fail",
     "__builtin_unreachable",
+    "__builtin_trap",
+    "__builtin_abort",
+    "__builtin_exit",
     "__VERIFIER_error",
     "reach_error",
 ];
 
 /// Functions without a body that change nothing that a program without threads can see, but for `%n`; they return anything.
-pub(crate) const SILENT: [&str; 32] = [
+const SILENT: [&str; 32] = [
     "printf",
     "fprintf",
     "dprintf",
@@ -80,14 +84,14 @@ const FORMATTED: [(&str, usize); 9] = [
 ];
 
 /// Functions of the standard library whose results are not followed, but are none that somebody may choose.
-const DETERMINED: [&str; 16] = [
+const DETERMINED: [&str; 21] = [
     "atol", "atoll", "atof", "strtol", "strtoul", "strtoll", "strtoull", "strtod", "strtof", "strcoll", "strxfrm",
-    "wcslen", "wcscmp", "difftime", "drand48", "lrand48",
+    "wcslen", "wcscmp", "difftime", "drand48", "lrand48", "ilogb", "htonl", "htons", "ntohl", "ntohs",
 ];
 
-/// Functions that change what the program can see even without pointers to it; names that begin with two underscores
-/// belong to the compiler and are among them.
-const KEEPERS: [&str; 16] = [
+/// Functions that change what the program can see even without pointers to it, or are about how numbers are rounded; names
+/// that begin with two underscores belong to the compiler and are among them.
+const KEEPERS: [&str; 19] = [
     "malloc",
     "calloc",
     "realloc",
@@ -104,7 +108,15 @@ const KEEPERS: [&str; 16] = [
     "_setjmp",
     "sigsetjmp",
     "longjmp",
+    "fesetround",
+    "fegetround",
+    "fetestexcept",
 ];
+
+/// Whether a function without a body changes nothing that a program can see.
+pub(crate) fn is_silent(name: &str) -> bool {
+    SILENT.contains(&name) || SILENT.contains(&library::plain_name(name))
+}
 
 /// The end of what is said of a call of a function that nobody knows.
 pub(crate) const NO_BODY: &str = ", which has no body";
@@ -233,7 +245,7 @@ impl<'a> Lower<'a> {
         }
         let name = self.funcs[func.index()].name.clone();
         self.call_site(&name, range);
-        if ENDING.contains(&&*name) {
+        if self.links.is_ending(&name) {
             self.cur = self.fresh();
             return Val::Void;
         }
@@ -364,7 +376,7 @@ impl<'a> Lower<'a> {
         if name == "assert" && args.len() == 1 {
             return self.assertion(func, args[0], range);
         }
-        if name == "__VERIFIER_assume" && args.len() == 1 {
+        if matches!(name, "__VERIFIER_assume" | "__CPROVER_assume") && args.len() == 1 {
             return self.assumption(func, args[0], range);
         }
         match (name, args) {
@@ -409,7 +421,7 @@ impl<'a> Lower<'a> {
             return self.unmodelled(&function, &ty, range);
         }
         let nondet = name.strip_prefix("__VERIFIER_nondet_").or_else(|| name.strip_prefix("nondet_"));
-        if nondet.is_some() || ENDING.contains(&name) || SILENT.contains(&name) {
+        if nondet.is_some() || self.links.is_ending(name) || is_silent(name) {
             return self.call_without_values(name, nondet, func, args, range);
         }
         let values = self.arguments(args, &[], range);
@@ -439,7 +451,7 @@ impl<'a> Lower<'a> {
             values.push(value);
         }
         self.call_site(name, range);
-        if ENDING.contains(&name) {
+        if self.links.is_ending(name) {
             self.cur = self.fresh();
             return match func.map(|func| self.signatures[func.index()].ret.clone()) {
                 Some(ty) if ty.storage(self.machine).is_some() => self.constant(0, ty),
@@ -464,7 +476,7 @@ impl<'a> Lower<'a> {
         range: Range,
     ) -> Val {
         let ret = func.map_or(Type::INT, |func| self.signatures[func.index()].ret.clone());
-        let harmless = SILENT.contains(&name) && !self.may_count(name, args, values);
+        let harmless = is_silent(name) && !self.may_count(name, args, values);
         let mut may_write = args.iter().zip(values).any(|(arg, value)| self.may_be_written(*arg, value));
         may_write |= args.iter().any(|arg| self.is_address(*arg));
         may_write |= name.starts_with("__") || KEEPERS.contains(&name);
@@ -501,7 +513,9 @@ impl<'a> Lower<'a> {
     /// Whether a function with a format may store a number of characters: the format has `%n`, or it is not known and an
     /// argument behind it is a pointer.
     fn may_count(&self, name: &str, args: &[ExprRef], values: &[Val]) -> bool {
-        let Some((_, at)) = FORMATTED.into_iter().find(|(known, _)| *known == name) else { return false };
+        let Some((_, at)) = FORMATTED.into_iter().find(|(known, _)| *known == library::plain_name(name)) else {
+            return false;
+        };
         match args.get(at).map(|arg| self.ast().expr(*arg)) {
             None => false,
             // Between the two there can be flags, a width and a length.

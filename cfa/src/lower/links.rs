@@ -20,6 +20,8 @@ pub(super) struct Links {
     others: FxHashMap<String, String>,
     /// Names whose address can be null, and why.
     weak: FxHashMap<String, String>,
+    /// Functions that do not return, says an attribute.
+    ending: FxHashSet<String>,
     /// What cannot be understood, and where.
     unseen: Vec<(Span, String)>,
 }
@@ -48,6 +50,7 @@ impl Links {
                     Link::Weak(Some(name)) => {
                         links.weak.insert(name.clone(), format!("address of the weak '{name}', which is not defined"));
                     }
+                    Link::Ending(name) => links.ending.extend(name.clone()),
                     Link::Alias(None, _) | Link::Label(..) | Link::Weak(None) => {
                         links.unseen(file, *at, "an attribute or label of something without a plain name");
                     }
@@ -69,6 +72,11 @@ impl Links {
     /// Why a function of this name, which has no body, cannot be called.
     pub(super) fn call(&self, name: &str) -> Option<&str> {
         self.others.get(name).map(String::as_str)
+    }
+
+    /// Whether a function without a body never returns.
+    pub(super) fn is_ending(&self, name: &str) -> bool {
+        ENDING.contains(&name) || self.ending.contains(name)
     }
 
     /// Why the address of something with this name, which is not defined, is not known.

@@ -12,7 +12,7 @@ use crate::types::{Type, int};
 use super::{Lower, Val};
 
 /// Functions whose results are rounded in a way that C leaves open.
-const INEXACT: [&str; 33] = [
+const INEXACT: [&str; 37] = [
     "sin",
     "cos",
     "tan",
@@ -46,6 +46,10 @@ const INEXACT: [&str; 33] = [
     "scalbn",
     "nextafter",
     "fma",
+    "lgamma",
+    "scalbln",
+    "drem",
+    "exp10",
 ];
 
 /// What a call of a function of the library or the compiler means.
@@ -334,7 +338,7 @@ impl<'a> Lower<'a> {
                 let none = self.exprs.truth_const(false);
                 self.exprs.ite(is, signed, none)
             }
-            "isfinite" => self.exprs.cmp(CmpOp::Lt, magnitude, infinite),
+            "isfinite" | "finite" => self.exprs.cmp(CmpOp::Lt, magnitude, infinite),
             "iszero" => self.exprs.cmp(CmpOp::Eq, magnitude, zero),
             "isnormal" => {
                 let large = self.exprs.cmp(CmpOp::Le, normal, magnitude);

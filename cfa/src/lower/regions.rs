@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ids::{ExprId, FuncId, NodeId, RegionId, VarId};
-use crate::ir::{HavocOrigin, IntTy, Op, Region, Scope as VarScope};
+use crate::ir::{CmpOp, HavocOrigin, IntTy, Op, Region, Scope as VarScope};
 use crate::memory::{Input, Open, divide};
 
 use super::Lower;
@@ -55,6 +55,9 @@ impl Lower<'_> {
         }
         for (at, regions) in found.of_edges {
             self.set_regions(at, &regions);
+        }
+        for at in found.foreign {
+            self.doubt(at);
         }
         self.refuse_open_order(&found.regions, &found.fresh, &live);
         found.regions
@@ -135,6 +138,27 @@ impl Lower<'_> {
         opening.made.push((var, open.what));
         let value = self.exprs.var(var, storage);
         if truth { self.exprs.truth(value) } else { value }
+    }
+
+    /// Puts a branch on an arbitrary value, whose sides both go on, in front of an access: a proof covers it, and a counterexample
+    /// does not pass it.
+    fn doubt(&mut self, at: usize) {
+        let (src, span) = (self.graph.edges[at].src, self.graph.edges[at].span);
+        let func = self.graph.func(src);
+        let ty = IntTy { bits: 8, signed: false };
+        let name = format!("{}::__foreign", self.funcs[func.index()].name);
+        let var = self.new_var(&name, ty, VarScope::Local(func), true);
+        let (branch, access) = (self.graph.node(func, false), self.graph.node(func, false));
+        let what = Arc::from("which object an address from outside belongs to");
+        let (value, zero) = (self.exprs.var(var, ty), self.exprs.constant(ty, 0));
+        let cond = self.exprs.cmp(CmpOp::Eq, value, zero);
+        let havoc = Op::Havoc { var, origin: HavocOrigin::Unmodelled { what } };
+        let assume = |truth| Op::Assume { cond, truth };
+        for (from, to, op) in [(src, branch, havoc), (branch, access, assume(true)), (branch, access, assume(false))] {
+            self.sites.continued(at, self.graph.edges.len());
+            self.graph.edge(from, to, op, span);
+        }
+        self.graph.edges[at].src = access;
     }
 
     fn set_regions(&mut self, at: usize, regions: &[RegionId]) {

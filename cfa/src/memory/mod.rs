@@ -49,6 +49,8 @@ pub(crate) struct Regions {
     pub(crate) open: FxHashMap<ExprId, Open>,
     /// The edges that access an object which the same call of their function has made.
     pub(crate) fresh: FxHashSet<usize>,
+    /// The edges with accesses through numbers from outside of which nothing says that they are addresses of objects.
+    pub(crate) foreign: Vec<usize>,
 }
 
 /// Divides the memory of a program.
@@ -69,11 +71,19 @@ pub(crate) fn divide(input: &Input<'_>) -> Regions {
         of_objects: vec![RegionId::new(0); input.objects.len()],
         open: order::open_values(input, &edges, &mut found),
         fresh: FxHashSet::default(),
+        foreign: Vec::new(),
     };
     if input.wants_fresh {
         result.fresh = bases::Bases::new(input, &edges, &mut found).fresh(input, &edges, &mut found);
     }
     if found.wild {
+        for (at, edge) in &edges {
+            if let Op::Load { addr, .. } | Op::Store { addr, .. } | Op::Zero { addr, .. } = &edge.op
+                && found.is_foreign(*addr)
+            {
+                result.foreign.push(*at);
+            }
+        }
         return result.undivided(input);
     }
     let zeroed = zeroed_classes(input, &edges, &mut found);

@@ -160,6 +160,12 @@ impl<'p> PointsTo<'p> {
         self.value(addr).class.map(|class| self.find(class))
     }
 
+    /// Whether an address is a number from outside of which nothing says that it is the address of an object.
+    pub(super) fn is_foreign(&mut self, addr: ExprId) -> bool {
+        let value = self.value(addr);
+        value.class.is_none() && value.input
+    }
+
     /// The class that an address points into, if all its values but 0 are addresses or computed from them.
     pub(super) fn address(&mut self, id: ExprId) -> Option<usize> {
         let value = self.value(id);

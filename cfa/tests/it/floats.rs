@@ -67,6 +67,7 @@ fn functions_of_the_library() {
         ("copysign(1, -0.0) == -1 && __builtin_signbit(-0.0) && !__builtin_signbit(0.0f)", 1),
         ("__builtin_isnan(__builtin_nan(\"\")) && !(__builtin_nan(\"\") == __builtin_nan(\"\"))", 1),
         ("__builtin_isinf_sign(-__builtin_inf()) + 2 * isinf(__builtin_huge_valf()) + 4 * isfinite(1e308 * 10)", 1),
+        ("finite(1.5f) + 2 * __finite(-1e999) + 4 * finite(0.0 / 0.0) + 8 * __finitef(3e38f)", 9),
         ("__builtin_fpclassify(1, 2, 3, 4, 5, 1e-310) * 10 + fpclassify(1e-310)", 43),
         ("fpclassify(0.0 / 0.0) + 10 * fpclassify(-1e999) + 100 * fpclassify(-0.0) + 1000 * fpclassify(1.f)", 4210),
         ("isnormal(1e-39f) + 2 * isnormal(1e-39) + 4 * isunordered(1.0, 0.0 / 0.0) + 8 * isless(1, 2.0)", 14),

@@ -99,3 +99,36 @@ fn packed_enumerations() {
     let text = "enum __attribute__((packed)) e { A }; int main(void) { enum e x = A; return A; }";
     assert_eq!(found(text).0, [""; 0], "the size does not matter");
 }
+
+#[test]
+fn functions_that_do_not_return() {
+    for text in [
+        "extern void f(int, char *) __attribute__((__noreturn__)); int main(void) { char c; f(1, &c); reach_error(); }",
+        "__attribute__((noreturn)) void f(void); int main(void) { f(); reach_error(); }",
+        "_Noreturn void f(void); int main(void) { f(); reach_error(); }",
+        "int main(void) { __builtin_trap(); reach_error(); }",
+    ] {
+        assert_eq!(found(text), (vec![], false), "{text}");
+    }
+    for text in [
+        "void f(void) __attribute__((noreturn)); void f(void) {} int main(void) { f(); reach_error(); }",
+        "void f(void), g(void) __attribute__((noreturn)); int main(void) { f(); reach_error(); }",
+        "void f(void (*g)(void) __attribute__((noreturn))); int main(void) { f(0); reach_error(); }",
+    ] {
+        assert_eq!(found(text), (vec![], true), "{text}");
+    }
+}
+
+#[test]
+fn names_of_the_compiler() {
+    let text = "int main(int x) { __builtin_printf(\"%d\", x); __builtin_puts(\"x\"); __CPROVER_assume(x > 3); reach_error(); }";
+    assert_eq!(found(text), (vec![], true));
+    let text = "int main(int x) { __builtin_printf(\"%n\", &x); if (x) reach_error(); }";
+    assert_eq!(found(text).0.len(), 1);
+}
+
+#[test]
+fn other_modes_of_rounding() {
+    let text = "extern int fesetround(int); int main(int x) { fesetround(0x400); if (0.1 + x < 0.3) reach_error(); }";
+    assert_eq!(found(text).0, ["call of 'fesetround', which has no body"]);
+}

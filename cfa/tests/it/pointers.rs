@@ -299,4 +299,36 @@ fn pointers_from_outside() {
               n7 -> n8: main::__ret = e == 0
         "#]],
     );
+    // Whether the object of an unknown function is one of the program is nothing that a counterexample can rest on, unless it is
+    // compared with one.
+    check(
+        "int g, *p = &g, *get(void); int main(void) { int *q = get(); *q = 1; return g; }",
+        expect![[r#"
+            entry n0
+            main(): n2 .. n7
+              n0 -> n1: *(int *)536870912 = 0
+              n1 -> n2: p = 536870912
+              n2: call get
+              n2 -> n3: main::q = get()
+              n3 -> n4: main::__foreign = ? (which object an address from outside belongs to)
+              n4 -> n5: [main::__foreign == 0]
+              n4 -> n5: [main::__foreign != 0]
+              n5 -> n6: *(int *)main::q = 1
+              n6 -> n7: main::__ret = *(int *)536870912
+        "#]],
+    );
+    check(
+        "int g, *get(void); int main(void) { int *q = get(); if (q == &g) *q = 1; return g; }",
+        expect![[r#"
+            entry n0
+            main(): n1 .. n5
+              n0 -> n1: *(int *)536870912 = 0
+              n1: call get
+              n1 -> n2: main::q = get()
+              n2 -> n3: [main::q == 536870912]
+              n2 -> n4: [main::q != 536870912]
+              n3 -> n4: *(int *)main::q = 1
+              n4 -> n5: main::__ret = *(int *)536870912
+        "#]],
+    );
 }
