@@ -8,14 +8,16 @@
 //! stronger, what it covers waits again (`cpa-core` does that).
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
 use cpa_core::{Arg, ArgId, Cx, Forced, ForcedCovering, Handle, Stop, Strengthening};
+use rustc_hash::FxHashMap;
 use smt::itp::{CutHint, Hints, PathQuery, PathResult, Portfolio};
 use smt::path::PathFormula;
-use smt::solver::{Limits, Solver};
-use smt::{TermId, Terms};
+use smt::solver::{CheckResult, Limits, Solver};
+use smt::{Evaluator, SymId, TermId, Terms, Value};
 
 use crate::abstract_path::{Block, abstraction_path, block, inside_block};
 use crate::cpa::PredicateCpa;
@@ -65,13 +67,50 @@ impl<'a> Strengthener<'a> {
     }
 }
 
-/// Whether `wanted` is known to hold behind the blocks of `path`, from all states of its first node.
+/// States at the end of a path, which refute what does not hold in them.
+#[derive(Default)]
+struct Ends {
+    /// The variables whose values are of interest.
+    symbols: BTreeSet<SymId>,
+    states: Vec<FxHashMap<SymId, Value>>,
+}
+
+impl Ends {
+    /// Whether a term over the variables is false in one of the states.
+    fn refute(&self, terms: &Terms, wanted: TermId) -> bool {
+        let is_false = |state: &FxHashMap<SymId, Value>| {
+            let mut value = |sym, _| state.get(&sym).cloned().unwrap_or_else(|| terms.default_value(sym));
+            terms.symbols(wanted).iter().all(|(sym, _)| state.contains_key(sym))
+                && terms.eval(wanted, &mut value) == Value::Bool(false)
+        };
+        self.states.iter().any(is_false)
+    }
+
+    /// Adds the state at the end of a formula that a model gives.
+    fn add(&mut self, terms: &Terms, values: &[(SymId, TermId)], model: &smt::solver::Model<'_>) {
+        let roots: Vec<TermId> = values.iter().map(|&(_, value)| value).collect();
+        let mut exact = true;
+        let found = Evaluator::new(terms, &roots).run(terms, &mut |sym, index| {
+            model.value(terms, sym, index).unwrap_or_else(|| {
+                exact = false;
+                terms.default_value(sym)
+            })
+        });
+        if let Some(found) = found.filter(|_| exact) {
+            self.states.push(values.iter().map(|&(sym, _)| sym).zip(found).collect());
+        }
+    }
+}
+
+/// Whether `wanted` is known to hold behind the blocks of `path`, from all states of its first node. If not, `ends` takes a
+/// state where it does not.
 fn holds(
     cx: &mut Cx,
     manager: &mut Manager,
     (arg, handle): (&Arg, Handle<PredicateCpa>),
     path: &[ArgId],
     wanted: TermId,
+    ends: &mut Ends,
 ) -> Result<bool, Stop> {
     let start = manager.formula_term(arg.state(path[0]).get(handle).formula());
     let mut formula = PathFormula::empty();
@@ -89,10 +128,19 @@ fn holds(
     }
     cx.check()?;
     manager.stats.checks += 1;
+    let values: Vec<(SymId, TermId)> =
+        ends.symbols.iter().map(|&sym| (sym, formula.value(&mut manager.terms, sym))).collect();
     manager.solver.push();
     manager.solver.assert(&manager.terms, query);
     let limits: Limits = limits(cx).at_most(ATTEMPT);
-    let answer = manager.solver.check(&manager.terms, &[], &limits).truth();
+    let answer = match manager.solver.check(&manager.terms, &[], &limits) {
+        CheckResult::Sat(model) => {
+            ends.add(&manager.terms, &values, &model);
+            Some(true)
+        }
+        CheckResult::Unsat(_) => Some(false),
+        CheckResult::Unknown(_) => None,
+    };
     manager.solver.pop();
     match answer {
         Some(answer) => {
@@ -119,7 +167,7 @@ pub(crate) fn late_start(
     let last = path.len() - 1;
     let mut blocks = 1;
     while blocks < last {
-        if holds(cx, manager, (arg, handle), &path[last - blocks..], wanted)? {
+        if holds(cx, manager, (arg, handle), &path[last - blocks..], wanted, &mut Ends::default())? {
             return Ok(Some(last - blocks));
         }
         blocks += blocks.div_ceil(2);
@@ -129,6 +177,10 @@ pub(crate) fn late_start(
 
 /// The time for one attempt to cover a state by force.
 const ATTEMPT: Duration = Duration::from_secs(1);
+
+/// What a state has to have for a cover is asked from the common ancestor on, but not over blocks that have more statements
+/// than this together; what their first state is known to be stands for what comes before.
+const MAX_STATEMENTS: u32 = 400;
 
 /// fcover^IMPACT: tries to show that the formula of an older state holds in a new one, from the nearest common ancestor on.
 pub struct ImpactCovering {
@@ -143,7 +195,7 @@ impl ImpactCovering {
         Self { manager, handle, portfolio }
     }
 
-    /// The stronger states that make `candidate` cover the last node of `path`; `path` begins at their common ancestor.
+    /// The stronger states that make `wanted` hold in the last node of `path`, where it is known to hold behind its blocks.
     fn strengthened(
         &self,
         cx: &mut Cx,
@@ -153,12 +205,6 @@ impl ImpactCovering {
         wanted: TermId,
     ) -> Result<Option<Vec<Strengthening>>, Stop> {
         let node = *path.last().expect("a path has nodes");
-        // Most attempts fail; one question from the common ancestor decides that.
-        if !holds(cx, manager, (arg, self.handle), path, wanted)? {
-            return Ok(None);
-        }
-        let first = late_start(cx, manager, (arg, self.handle), path, wanted)?.unwrap_or(0);
-        let path = &path[first..];
         let mut strengthener = Strengthener::new(arg, self.handle);
         if path.len() > 2 {
             // One cut behind the assumption about the ancestor, one for each state on the way, one at the node.
@@ -172,7 +218,8 @@ impl ImpactCovering {
             blocks.push(Block::assume(negated));
             for &node in path {
                 let place = u32::try_from(arg.location(node).index()).expect("fewer than 2^32 locations");
-                cuts.push(CutHint { place, known: Vec::new(), relevant: None });
+                let holds = manager.formula_term(arg.state(node).get(self.handle).formula());
+                cuts.push(CutHint { place, known: Vec::new(), relevant: None, holds });
             }
             let query = PathQuery { blocks };
             let limits = limits(cx).at_most(ATTEMPT);
@@ -202,6 +249,18 @@ impl ForcedCovering for ImpactCovering {
 }
 
 impl ImpactCovering {
+    /// The first position in the path from which on its blocks together are not too long.
+    fn earliest(&self, arg: &Arg, path: &[ArgId]) -> usize {
+        let mut statements = 0;
+        for (position, &node) in path.iter().enumerate().skip(1).rev() {
+            statements += arg.state(node).get(self.handle).entry().length;
+            if statements > MAX_STATEMENTS {
+                return position;
+            }
+        }
+        0
+    }
+
     /// The first candidate that can be made to cover the node.
     fn search(
         &self,
@@ -212,6 +271,9 @@ impl ImpactCovering {
         candidates: &[ArgId],
     ) -> Result<Option<Forced>, Stop> {
         let to_node = abstraction_path(arg, self.handle, node);
+        // With the positions of their common ancestors in the path to the node.
+        let mut choices: Vec<(usize, ArgId, TermId)> = Vec::new();
+        let mut symbols = BTreeSet::new();
         for &candidate in candidates {
             let state = arg.state(candidate).get(self.handle);
             if !state.is_abstraction() || manager.is_false(state.formula()) {
@@ -221,13 +283,34 @@ impl ImpactCovering {
             let wanted = manager.formula_term(state.formula());
             let to_candidate = abstraction_path(arg, self.handle, candidate);
             let common = to_node.iter().zip(&to_candidate).take_while(|(a, b)| a == b).count();
-            let Some(ancestor) = common.checked_sub(1) else { continue };
-            if ancestor + 1 == to_node.len() {
-                continue;
+            if let Some(ancestor) = common.checked_sub(1).filter(|ancestor| ancestor + 1 < to_node.len()) {
+                symbols.extend(manager.terms.symbols(wanted).into_iter().map(|(sym, _)| sym));
+                choices.push((ancestor, candidate, wanted));
             }
-            if let Some(strengthened) = self.strengthened(cx, manager, arg, &to_node[ancestor..], wanted)? {
-                manager.stats.forced += 1;
-                return Ok(Some(Forced { by: candidate, strengthened }));
+        }
+        let earliest = self.earliest(arg, &to_node);
+        // Most attempts fail, so they are to be cheap. What holds behind the last block alone is found out first. Otherwise
+        // the longest ways come first: a state that is reached over such a way is also reached over its end, because the
+        // states on the way stand for it, and it refutes most other candidates.
+        for alone in [true, false] {
+            let mut ends = Ends { symbols: symbols.clone(), states: Vec::new() };
+            if !alone {
+                choices.sort_by_key(|&(ancestor, ..)| ancestor.max(earliest));
+            }
+            for &(ancestor, candidate, wanted) in &choices {
+                let start = if alone { to_node.len() - 2 } else { ancestor.max(earliest) };
+                if ends.refute(&manager.terms, wanted) {
+                    continue;
+                }
+                let path = &to_node[start..];
+                if !holds(cx, manager, (arg, self.handle), path, wanted, &mut ends)? {
+                    continue;
+                }
+                let first = late_start(cx, manager, (arg, self.handle), path, wanted)?.unwrap_or(0);
+                if let Some(strengthened) = self.strengthened(cx, manager, arg, &path[first..], wanted)? {
+                    manager.stats.forced += 1;
+                    return Ok(Some(Forced { by: candidate, strengthened }));
+                }
             }
         }
         Ok(None)

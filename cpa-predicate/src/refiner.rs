@@ -80,16 +80,24 @@ impl PredicateRefiner {
         Self { program, manager, handle, portfolio, options }
     }
 
-    fn hints(&self, manager: &Manager, arg: &Arg, cuts: &[ArgId]) -> Hints {
+    fn hints(&self, manager: &mut Manager, arg: &Arg, cuts: &[ArgId]) -> Hints {
         let cuts = cuts
             .iter()
             .map(|&node| {
                 let location = arg.location(node);
                 let known = arg.state(node).get(self.handle).tracked();
+                // Along the path the abstraction of a state and a block imply the next one.
+                let holds = match self.options.strategy {
+                    Strategy::Predicate => Terms::tru(),
+                    Strategy::Impact | Strategy::Both => {
+                        manager.formula_term(arg.state(node).get(self.handle).formula())
+                    }
+                };
                 CutHint {
                     place: u32::try_from(location.index()).expect("fewer than 2^32 locations"),
                     known: known.iter().map(|&p| manager.predicates.atom(p)).collect(),
                     relevant: None,
+                    holds,
                 }
             })
             .collect();

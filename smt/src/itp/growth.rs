@@ -20,7 +20,7 @@ use crate::path::Stmt;
 use crate::term::{BvBin, Term, TermId, Terms};
 
 /// How much a sequence adds; smaller is better, the first field that differs decides.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub(crate) struct Growth {
     /// Nothing is new although the caller said what it knows.
     pub(crate) stuck: bool,

@@ -6,6 +6,7 @@
 //!
 //! * [`newton`]: unsatisfiable core, slice, weakest preconditions;
 //! * [`spacer`]: the path as a chain of Horn clauses for Z3's Spacer;
+//! * [`frames`]: clauses block by block, carried from cut to cut;
 //! * [`candidates`]: conjunctions and Boolean combinations of candidate atoms;
 //! * [`sp`]: constants and equalities of the symbolic store.
 
@@ -17,6 +18,7 @@ mod elim;
 mod engine;
 mod facts;
 mod feasible;
+mod frames;
 mod graph;
 mod growth;
 mod hoare;
@@ -40,6 +42,7 @@ mod wp;
 pub use candidates::Candidates;
 pub use engine::{Interpolator, ItpOutcome, Task};
 pub use feasible::{Feasibility, feasibility};
+pub use frames::Frames;
 pub use graph::Path;
 pub use newton::{Assertion, Newton};
 pub use portfolio::{EngineKind, EngineStats, Portfolio, PortfolioConfig};

@@ -10,6 +10,7 @@ use super::candidates::Candidates;
 use super::checker::check;
 use super::engine::{Interpolator, ItpOutcome, Task};
 use super::feasible::{Feasibility, feasibility};
+use super::frames::Frames;
 use super::graph::Path;
 use super::growth::{Growth, growth};
 use super::newton::{Assertion, Newton};
@@ -26,6 +27,8 @@ use crate::term::{TermId, Terms};
 pub enum EngineKind {
     /// Weakest preconditions of what the program asserts at the end.
     Assertion,
+    /// Clauses block by block, the same ones at the cuts of a place where that is possible.
+    Frames,
     /// Weakest preconditions of a slice.
     Newton,
     /// Weakest preconditions of single blocks, made simpler at every cut.
@@ -41,9 +44,10 @@ pub enum EngineKind {
 }
 
 impl EngineKind {
-    /// All engines, in the order in which they are asked by default.
-    pub const ALL: [EngineKind; 7] = [
+    /// All engines, in the order in which they are asked by default; then [`EngineKind::Frames`] is not.
+    pub const ALL: [EngineKind; 8] = [
         EngineKind::Assertion,
+        EngineKind::Frames,
         EngineKind::Stepwise,
         EngineKind::Uniform,
         EngineKind::Spacer,
@@ -56,6 +60,7 @@ impl EngineKind {
     pub fn name(self) -> &'static str {
         match self {
             EngineKind::Assertion => "assertion",
+            EngineKind::Frames => "frames",
             EngineKind::Newton => "newton",
             EngineKind::Stepwise => "stepwise",
             EngineKind::Uniform => "uniform",
@@ -97,7 +102,7 @@ pub struct PortfolioConfig {
 impl Default for PortfolioConfig {
     fn default() -> Self {
         PortfolioConfig {
-            engines: EngineKind::ALL.to_vec(),
+            engines: EngineKind::ALL.into_iter().filter(|&kind| kind != EngineKind::Frames).collect(),
             core_attempts: 8,
             polish_attempts: 12,
             family: 3,
@@ -210,8 +215,15 @@ impl Portfolio {
             panel.stats[engine].asked += 1;
             panel.hear(&mut task, engine, ItpOutcome::Sequence(proposal));
         }
+        // Neither needs the engine that looks at single blocks only to know that the path is infeasible.
+        let first = panel.best.is_none() && self.config.engines.first() == Some(&EngineKind::Frames);
+        if first {
+            panel.stats[0].asked += 1;
+            let outcome = self.engines[0].interpolate(&mut task);
+            panel.hear(&mut task, 0, outcome);
+        }
         let mut undecided = None;
-        if panel.best.is_none() {
+        if panel.best.is_none() && !limits.interrupted() {
             match feasibility(task.terms, task.solver, &path, limits) {
                 Feasibility::Feasible(witness) => return PathResult::Feasible(witness),
                 Feasibility::Infeasible => {}
@@ -220,6 +232,9 @@ impl Portfolio {
         }
         for (i, engine) in self.engines.iter_mut().enumerate() {
             let kind = self.config.engines[i];
+            if first && i == 0 {
+                continue;
+            }
             if limits.interrupted() || panel.is_content() {
                 break;
             }
@@ -313,7 +328,13 @@ impl Panel<'_> {
                 return;
             }
         };
-        let sequence = match refined(task, self.config, &proposal, stats.name) {
+        // The clauses of frames are to be the same again and again: no part of them is superfluous, and no other answer better.
+        let is_final = self.config.engines[engine] == EngineKind::Frames;
+        let checked = match is_final {
+            true => check(task, &proposal, stats.name),
+            false => refined(task, self.config, &proposal, stats.name),
+        };
+        let sequence = match checked {
             Ok(sequence) => sequence,
             Err(why) => {
                 stats.rejected += 1;
@@ -323,12 +344,26 @@ impl Panel<'_> {
         };
         stats.answered += 1;
         task.found.sequence = Some(sequence.interpolants.clone());
-        let growth = growth(task, &sequence.interpolants, self.config.family);
+        let growth = match is_final {
+            // Unless the caller knows all of it and needs something else.
+            true => Growth { stuck: is_known(task, &sequence.interpolants), ..Growth::default() },
+            false => growth(task, &sequence.interpolants, self.config.family),
+        };
         stats.diverging += u64::from(!is_good(growth));
         if self.best.as_ref().is_none_or(|best| growth < best.growth) {
             self.best = Some(Best { growth, engine, sequence });
         }
     }
+}
+
+/// Whether the caller tracks predicates, and at every cut all that the sequence speaks about there.
+fn is_known(task: &Task<'_>, cuts: &[TermId]) -> bool {
+    let is_tracked = |cut: usize, term| {
+        let known = task.known(cut);
+        task.terms.atoms(term).iter().all(|atom| known.contains(atom))
+    };
+    task.hints.cuts.iter().any(|hint| !hint.known.is_empty())
+        && cuts.iter().enumerate().all(|(cut, &term)| is_tracked(cut, term))
 }
 
 /// Whether an answer gives no reason to look for a better one.
@@ -356,6 +391,7 @@ fn engine(kind: EngineKind, config: &PortfolioConfig) -> Box<dyn Interpolator> {
     let (core_attempts, attempts) = (config.core_attempts, config.polish_attempts);
     match kind {
         EngineKind::Assertion => Box::new(Assertion),
+        EngineKind::Frames => Box::new(Frames::new(config.logic)),
         EngineKind::Newton => Box::new(Newton { attempts: core_attempts }),
         EngineKind::Stepwise => Box::new(Stepwise { attempts }),
         EngineKind::Uniform => Box::new(Candidates { core_attempts, attempts, uniform_only: true }),

@@ -80,7 +80,7 @@ pub struct Sequence {
 }
 
 /// What the caller knows about a cut (the place between two blocks).
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Debug)]
 pub struct CutHint {
     /// Cuts with an equal number stand for the same place of the program, say a loop head.
     pub place: u32,
@@ -88,6 +88,14 @@ pub struct CutHint {
     pub known: Vec<TermId>,
     /// The variables that are live there; `None` when the caller does not know.
     pub relevant: Option<Vec<SymId>>,
+    /// What is known to hold there: together with the block it implies the same at the next cut.
+    pub holds: TermId,
+}
+
+impl Default for CutHint {
+    fn default() -> Self {
+        CutHint { place: 0, known: Vec::new(), relevant: None, holds: TermId::TRUE }
+    }
 }
 
 /// What the caller knows about a path. Hints change what is found, never whether it is right.

@@ -30,7 +30,9 @@ impl<S: Solver> Timed<S> {
 
 impl<S: Solver> Solver for Timed<S> {
     fn push(&mut self) {
+        let start = Instant::now();
         self.inner.push();
+        self.time += start.elapsed();
     }
 
     fn pop(&mut self) {

@@ -155,7 +155,8 @@ fn labelled_is_sat(ctx: &mut Ctx, query: &PathQuery) -> bool {
 fn engines() -> Vec<Vec<EngineKind>> {
     use EngineKind::*;
     let mut all = vec![PortfolioConfig::default().engines];
-    all.extend([Assertion, Newton, Stepwise, Uniform, Spacer, Candidates, Strongest].map(|kind| vec![kind]));
+    all.push(vec![Frames, Newton]);
+    all.extend([Assertion, Frames, Newton, Stepwise, Uniform, Spacer, Candidates, Strongest].map(|kind| vec![kind]));
     all
 }
 

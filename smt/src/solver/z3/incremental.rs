@@ -57,8 +57,10 @@ pub struct Z3Config {
 /// An incremental Z3 solver in a context of its own.
 pub struct Z3Solver {
     config: Z3Config,
-    /// None after a failed attempt to make a context; the next use tries again.
+    /// None before the first check and after a failed attempt to make a context; the next use tries again.
     state: Option<State>,
+    /// Whether nothing was checked yet.
+    is_new: bool,
     /// Formulas asserted, by scope.
     assertions: Vec<Vec<TermId>>,
     /// What to report instead of an answer, by scope.
@@ -367,13 +369,13 @@ impl Drop for State {
 }
 
 impl Z3Solver {
-    /// A solver without assertions.
+    /// A solver without assertions. Its context, which costs as much as many small queries, is made by the first check.
     pub fn new(config: &Z3Config) -> Self {
-        let state = State::new(config).ok();
         Z3Solver {
             config: config.clone(),
-            stale: if state.is_some() { Stale::No } else { Stale::Context },
-            state,
+            stale: Stale::Context,
+            state: None,
+            is_new: true,
             assertions: vec![Vec::new()],
             errors: vec![None],
             stats: SolverStats::default(),
@@ -398,7 +400,7 @@ impl Z3Solver {
 
     /// Replaces what is stale and asserts everything anew.
     fn rebuild(&mut self, terms: &Terms) -> Result<(), Error> {
-        self.stats.rebuilt += 1;
+        self.stats.rebuilt += u64::from(!std::mem::take(&mut self.is_new));
         match (self.stale, &mut self.state) {
             (Stale::No, _) => return Ok(()),
             (Stale::Solver, Some(state)) => state.clear(&self.config)?,
