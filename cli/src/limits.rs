@@ -29,7 +29,9 @@ pub fn thread_number() -> i32 {
 /// CPU time that a thread of this process has used; none where the system does not say.
 pub fn time_of_thread(number: i32) -> Option<Duration> {
     let text = std::fs::read_to_string(format!("/proc/self/task/{number}/schedstat")).ok()?;
-    text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
+    let time = text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)?;
+    // A system that does not count says zero.
+    (!time.is_zero()).then_some(time)
 }
 
 fn time(clock: ClockId) -> Duration {

@@ -433,7 +433,7 @@ impl<'a> Run<'a> {
         let runner = &self.runners[at];
         let used = runner.last.as_ref().map_or(Duration::ZERO, |turn| turn.cpu);
         let end = turn.map(|turn| End {
-            cpu: used + turn + turn / GRACE,
+            cpu: used.saturating_add(turn).saturating_add(turn / GRACE),
             wall: Instant::now() + turn.saturating_mul(WALL_GRACE) + TICK,
         });
         self.active.push((at, end));

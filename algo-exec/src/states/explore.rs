@@ -21,7 +21,7 @@ use crate::playback::{GUESSED_STEPS, counterexample};
 use crate::settled;
 
 /// Steps between two looks at the budget.
-const SLICE: u64 = 1 << 12;
+const SLICE: u32 = 1 << 12;
 /// States between two progress reports.
 const REPORT_STATES: usize = 1024;
 /// About how many bytes a state takes beside its own.
@@ -277,7 +277,7 @@ impl States {
         let (mut steps, mut looked) = (0u64, 0);
         while let Some(mut thread) = stack.pop() {
             loop {
-                if steps - looked >= SLICE {
+                if steps - looked >= u64::from(SLICE) {
                     cx.check()?;
                     looked = steps;
                 }
@@ -294,7 +294,7 @@ impl States {
                 }
                 steps += 1;
                 match self.walk.step(&mut thread, &mut stack, None)? {
-                    Went::On => steps += u64::from(self.walk.hurry(&mut thread, SLICE as u32)),
+                    Went::On => steps += u64::from(self.walk.hurry(&mut thread, SLICE)),
                     Went::Away => break,
                     Went::Unsupported(edge) => return Ok(Found::Unsupported(edge, thread.taken)),
                 }
@@ -376,8 +376,13 @@ impl States {
         if values.recent == Some(bounds) {
             return bounds;
         }
-        if values.apart.len() < self.limit || values.apart.contains(&bounds) {
+        let is_apart = if values.apart.len() < self.limit {
             values.apart.insert(bounds);
+            true
+        } else {
+            values.apart.contains(&bounds)
+        };
+        if is_apart {
             values.recent = Some(bounds);
             return bounds;
         }

@@ -77,48 +77,44 @@ fn test(program: &Program, dying: &Dying, node: NodeId) -> Test {
     }
 }
 
-/// The variable and the bounds within which its value makes the condition true, or false if the last one is.
+/// The variable and the bounds within which its value makes the condition true, or false if the last one is. Comparisons with
+/// numbers have no conversions that keep the value, and negations of comparisons are comparisons ([`cfa::Exprs`]).
 fn bounds(program: &Program, cond: ExprId) -> Option<(VarId, i64, i64, bool)> {
     let exprs = &program.exprs;
     let number = |expr: ExprId| exprs.as_const(expr).and_then(|value| i64::try_from(value).ok());
-    match exprs.get(cond).kind {
-        ExprKind::Not(arg) => bounds(program, arg).map(|(var, low, high, within)| (var, low, high, !within)),
+    let (var, (low, high), within) = match exprs.get(cond).kind {
+        ExprKind::Var(var) => (var, (0, 0), false),
+        ExprKind::Not(arg) => {
+            let (var, low, high, within) = bounds(program, arg)?;
+            (var, (low, high), !within)
+        }
         ExprKind::Cmp(op, left, right) => {
-            if let (Some(var), Some(value)) = (same(program, left), number(right)) {
-                return Some(match op {
-                    CmpOp::Eq => (var, value, value, true),
-                    CmpOp::Ne => (var, value, value, false),
-                    CmpOp::Le => (var, i64::MIN, value, exact(program, var)?),
-                    CmpOp::Lt => (var, i64::MIN, value.checked_sub(1)?, exact(program, var)?),
-                });
-            }
-            let (value, var) = (number(left)?, same(program, right)?);
-            Some(match op {
-                CmpOp::Eq => (var, value, value, true),
-                CmpOp::Ne => (var, value, value, false),
-                CmpOp::Le => (var, value, i64::MAX, exact(program, var)?),
-                CmpOp::Lt => (var, value.checked_add(1)?, i64::MAX, exact(program, var)?),
-            })
+            let (var, bounds) = match (&exprs.get(left).kind, &exprs.get(right).kind) {
+                (&ExprKind::Var(var), _) => {
+                    let value = number(right)?;
+                    let bounds = match op {
+                        CmpOp::Eq | CmpOp::Ne => (value, value),
+                        CmpOp::Le => (i64::MIN, value),
+                        CmpOp::Lt => (i64::MIN, value.checked_sub(1)?),
+                    };
+                    (var, bounds)
+                }
+                (_, &ExprKind::Var(var)) => {
+                    let value = number(left)?;
+                    let bounds = match op {
+                        CmpOp::Eq | CmpOp::Ne => (value, value),
+                        CmpOp::Le => (value, i64::MAX),
+                        CmpOp::Lt => (value.checked_add(1)?, i64::MAX),
+                    };
+                    (var, bounds)
+                }
+                _ => return None,
+            };
+            (var, bounds, op != CmpOp::Ne)
         }
-        _ => same(program, cond).map(|var| (var, 0, 0, false)),
-    }
-}
-
-/// `true` if all values of a variable are numbers of 64 bits, so that bounds can be open.
-fn exact(program: &Program, var: VarId) -> Option<bool> {
-    let ty = program.var(var).ty;
-    (i64::try_from(ty.min()).is_ok() && i64::try_from(ty.max()).is_ok()).then_some(true)
-}
-
-/// The variable whose value the expression has.
-fn same(program: &Program, expr: ExprId) -> Option<VarId> {
-    match program.exprs.get(expr).kind {
-        ExprKind::Var(var) => Some(var),
-        ExprKind::Cast(arg) => {
-            let var = same(program, arg)?;
-            let (from, to) = (program.var(var).ty, program.exprs.ty(expr));
-            (to.min() <= from.min() && from.max() <= to.max()).then_some(var)
-        }
-        _ => None,
-    }
+        _ => return None,
+    };
+    // Numbers of 64 bits without sign may be beyond open bounds.
+    let open = low == i64::MIN || high == i64::MAX;
+    (!open || i64::try_from(program.var(var).ty.max()).is_ok()).then_some((var, low, high, within))
 }

@@ -14,6 +14,11 @@ use crate::term::{Evaluator, Sort, SymId, Term, TermId, Terms, Value};
 /// Values of instances.
 pub(crate) type State = FxHashMap<(SymId, u32), Value>;
 
+/// The value of an instance in a state; one that no constraint speaks of has any.
+pub(crate) fn value_in(terms: &Terms, state: &State, sym: SymId, index: u32) -> Value {
+    state.get(&(sym, index)).cloned().unwrap_or_else(|| terms.default_value(sym))
+}
+
 struct Justification<'a> {
     terms: &'a mut Terms,
     state: &'a State,
@@ -30,8 +35,7 @@ struct Justification<'a> {
 pub(crate) fn cube(terms: &mut Terms, goals: &[TermId], state: &State) -> Option<Vec<TermId>> {
     let order = terms.post_order(goals, |_| false);
     let mut evaluator = Evaluator::new(terms, &order);
-    let values = evaluator
-        .run(terms, &mut |sym, index| state.get(&(sym, index)).cloned().unwrap_or_else(|| terms.default_value(sym)))?;
+    let values = evaluator.run(terms, &mut |sym, index| value_in(terms, state, sym, index))?;
     let values: FxHashMap<TermId, Value> = order.into_iter().zip(values).collect();
     let mut justification = Justification {
         terms,

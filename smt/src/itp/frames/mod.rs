@@ -399,11 +399,10 @@ impl Search<'_, '_> {
             let Some(source) = source else { continue };
             let before = self.before(cut);
             let from = self.task.terms.and_all(&before);
-            let candidates: Vec<TermId> = source.iter().copied().filter(|c| !self.frames[cut].contains(c)).collect();
+            let mut candidates: Vec<TermId> =
+                source.iter().copied().filter(|c| !self.frames[cut].contains(c)).collect();
             let name = self.engine.relation(self.task, cut);
-            let stuck = &mut self.engine.stuck;
-            let candidates: Vec<TermId> =
-                candidates.into_iter().filter(|&clause| !stuck.contains(&(name, from, clause))).collect();
+            candidates.retain(|&clause| !self.engine.stuck.contains(&(name, from, clause)));
             if candidates.is_empty() {
                 continue;
             }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 
-use super::justify::State;
+use super::justify::{State, value_in};
 use crate::path::PathFormula;
 use crate::solver::{CheckResult, Limits, Solver, Z3Config, Z3Solver, measured};
 use crate::term::{Sort, SymId, TermId, Terms, Value};
@@ -136,8 +136,7 @@ impl Relation {
                 Passage::Open(state) => {
                     let count = open.len();
                     open.retain(|&i| {
-                        let mut value =
-                            |sym, index| state.get(&(sym, index)).cloned().unwrap_or_else(|| terms.default_value(sym));
+                        let mut value = |sym, index| value_in(terms, &state, sym, index);
                         terms.eval(after[i], &mut value) == Value::Bool(true)
                     });
                     if open.len() == count {
