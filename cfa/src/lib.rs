@@ -36,6 +36,7 @@ mod relevance;
 mod repair;
 mod scc;
 pub mod sites;
+mod summarized;
 mod syntax;
 mod text;
 mod tree;
@@ -59,6 +60,7 @@ pub use property::{Property, PropertyError};
 pub use sites::{
     FileFunction, FileVariable, LoopSite, LoopSites, LoopSyntax, Part, ScalarType, SiteKind, Visible, VisibleStorage,
 };
+pub use summarized::{LargeBlock, SummarizedCfa};
 pub use types::MachineModel;
 
 /// Whether a function without a body is known to change nothing that a program can see: one that prints, for instance.

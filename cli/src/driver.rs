@@ -240,7 +240,7 @@ fn supervise(args: &Args, input: Input, config: Config, limits: Limits) -> Resul
         let (cancel, limits, status, args) = (cancel.clone(), limits.clone(), Arc::clone(&status), args.clone());
         thread::Builder::new().name("analysis".into()).stack_size(STACK).spawn(move || {
             let work = AssertUnwindSafe(|| match args.dump {
-                Some(Dump::Cfa) => verify::dump(&input, args.format),
+                Some(Dump::Cfa) => verify::dump(&input, args.format, &config),
                 Some(Dump::Blocks) => verify::dump_blocks(&input, &config),
                 _ if args.explain_plan => verify::explain(&input, &config),
                 _ => verify::verify(&input, &config, &args, limits, cancel, status),

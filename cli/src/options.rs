@@ -365,6 +365,10 @@ options! {
     "analysis.traversal.useReversePostorder" use_rpo: bool = true;
     /// Whether states with a deeper call stack are explored first; belongs to the reverse post-order.
     "analysis.traversal.useCallstack" use_callstack: bool = true;
+    /// Whether large blocks are made before the analysis: the automaton is replaced by one whose edges are sequences and choices
+    /// of operations, and predicates are abstracted at each of its locations. For predicate analyses with refinement; the
+    /// options about the ends of blocks (`cpa.predicate.blk.*`) are about the original automaton and have no effect then.
+    "cfa.summarize" summarize: bool = false;
     /// Whether loops are abstracted: the analysis runs on the program with loop abstractions and takes them back where they
     /// are too coarse.
     "loopabs.enabled" loop_abstraction: bool = false;

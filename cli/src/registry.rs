@@ -84,13 +84,19 @@ pub fn analysis(
     targets: BTreeSet<NodeId>,
     config: &Config,
 ) -> Result<Box<dyn Analysis>, String> {
+    let predicates = config.algorithm == Algorithm::Cegar && config.domains == Domains::Predicate;
+    if config.summarize && (!predicates || config.loop_abstraction) {
+        return Err(
+            "cfa.summarize=true: only analyses by predicates with refinement, without loop abstraction, run on \
+                    summarised automata"
+                .into(),
+        );
+    }
     if config.loop_abstraction {
         return Ok(Box::new(LoopAbstraction::new(program, targets, config)?));
     }
     Ok(match config.algorithm {
-        Algorithm::Cegar if config.domains == Domains::Predicate => {
-            Box::new(CegarAnalysis::new(program, targets, config)?)
-        }
+        Algorithm::Cegar if predicates => Box::new(CegarAnalysis::new(program, targets, config)?),
         Algorithm::Cegar | Algorithm::Cpa => Box::new(DataAnalysis::new(program, targets, config)?),
         Algorithm::Bam => Box::new(BamAnalysis::new(program, targets, config)?),
         Algorithm::Bmc => Box::new(BmcAnalysis::new(program, targets, config)?),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use cfa::{Blocks, MachineModel, Program, Property, UndefinedFunctions};
+use cfa::{Blocks, MachineModel, Program, Property, SummarizedCfa, UndefinedFunctions};
 use cpa_core::CancelToken;
 use report::summary::Summary;
 use report::verdict::VerdictLine;
@@ -87,9 +87,28 @@ pub(crate) fn load(input: &Input) -> Result<Program, RunError> {
     cfa::load(&sources, &options).map_err(|error| RunError::Input(format!("Parsing failed: {error}")))
 }
 
-/// Prints the program's automaton.
-pub fn dump(input: &Input, format: DumpFormat) -> Result<Reply, RunError> {
-    Ok(Reply::Lines(vec![dump::write(&load(input)?, format)]))
+/// The property with its short name; without a property file the default one.
+fn property(input: &Input) -> Result<(String, Property), RunError> {
+    match &input.property {
+        Some((name, file, text)) => {
+            let property = Property::parse(text).map_err(|error| RunError::Input(format!("{file}: {error}")))?;
+            Ok((name.clone(), property))
+        }
+        None => Ok(("unreach-call".to_string(), Property::default_errors())),
+    }
+}
+
+/// Prints the program's automaton, summarised if the analysis would run on it like that.
+pub fn dump(input: &Input, format: DumpFormat, config: &Config) -> Result<Reply, RunError> {
+    let program = load(input)?;
+    if !config.summarize {
+        return Ok(Reply::Lines(vec![dump::write(&program, format)]));
+    }
+    if format != DumpFormat::Text {
+        return Err(RunError::Configuration("--format: a summarised automaton is printed as text only".into()));
+    }
+    let summarized = SummarizedCfa::new(&program, &program.targets(&property(input)?.1));
+    Ok(Reply::Lines(vec![summarized.dump(&program).trim_end().to_string()]))
 }
 
 /// Prints the blocks that the program is divided into.
@@ -114,12 +133,7 @@ pub fn verify(
     cancel: CancelToken,
     status: Arc<Mutex<String>>,
 ) -> Result<Reply, RunError> {
-    let (name, property) = match &input.property {
-        Some((name, file, text)) => {
-            (name.clone(), Property::parse(text).map_err(|error| RunError::Input(format!("{file}: {error}")))?)
-        }
-        None => ("unreach-call".to_string(), Property::default_errors()),
-    };
+    let (name, property) = property(input)?;
     let program = Arc::new(load(input)?);
     let setup = limits.elapsed();
     let task = Task {

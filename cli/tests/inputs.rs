@@ -118,3 +118,66 @@ fn the_automaton_is_printed_as_json() {
     let nodes = dump["nodes"].as_array().unwrap().len() as u64;
     assert!(edges.iter().all(|edge| edge["from"].as_u64().unwrap() < nodes && edge["to"].as_u64().unwrap() < nodes));
 }
+
+/// What a configuration of an experiment is started with, but for the programs of other people.
+fn configurations(experiment: &toml::Table) -> Vec<Vec<String>> {
+    let runs =
+        experiment.get("run").and_then(|runs| runs.as_array()).into_iter().flatten().map(|run| run.as_table().unwrap());
+    let ours = runs.filter(|run| run.get("tool").is_none_or(|tool| tool.as_str() == Some("cpa-verify")));
+    ours.flat_map(|run| {
+        let sweep = run.get("sweep").and_then(|sweep| sweep.as_table()?.iter().next());
+        let (name, values) =
+            sweep.map_or(("none", vec![]), |(name, values)| (name, values.as_array().unwrap().clone()));
+        let values = if values.is_empty() { vec![toml::Value::Boolean(true)] } else { values };
+        let options = run.get("options").and_then(|options| options.as_array().cloned()).unwrap_or_default();
+        values.into_iter().map(move |value| {
+            let value = match value {
+                toml::Value::String(text) => text,
+                toml::Value::Integer(number) => number.to_string(),
+                other => format!("{other:?}"),
+            };
+            options.iter().map(|one| one.as_str().unwrap().replace(&format!("{{{name}}}"), &value)).collect()
+        })
+    })
+    .collect()
+}
+
+#[test]
+fn experiments_use_options_that_exist() {
+    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../experiments"));
+    let program = Folder::new("experiments");
+    let file = program.file("p.c", "int main(void) { return 0; }");
+    let mut checked = std::collections::BTreeSet::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|ending| ending != "toml") {
+            continue;
+        }
+        let experiment = std::fs::read_to_string(&path).unwrap().parse::<toml::Table>().unwrap();
+        for options in configurations(&experiment) {
+            if checked.insert(options.clone()) {
+                let options: Vec<&str> = options.iter().map(String::as_str).chain(["--dump", "cfa"]).collect();
+                let output = verify(&options, &[&file]);
+                assert!(output.status.success(), "{path:?}, {options:?}: {}", String::from_utf8_lossy(&output.stderr));
+            }
+        }
+    }
+    assert!(checked.len() > 50, "{} configurations", checked.len());
+}
+
+#[test]
+fn summarised_automata_are_printed_and_analysed() {
+    let folder = Folder::new("summarised");
+    let file = folder.file("p.c", "int main(void) { int x = 9; while (x) x--; return x; }");
+    let text = |output: Output| {
+        format!("{}{}", String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let dump = text(verify(&["--option", "cfa.summarize=true", "--dump", "cfa"], &[&file]));
+    assert_eq!(dump, "n0 -> n1: main::x = 9\nn1 -> n1: [main::x != 0]; main::x = main::x - 1\n");
+    let drawn = verify(&["--option", "cfa.summarize=true", "--dump", "cfa", "--format", "dot"], &[&file]);
+    assert!(text(drawn).contains("as text only"));
+    let proved = text(verify(&["--preset", "impact", "--option", "cfa.summarize=true"], &[&file]));
+    assert!(proved.contains("TRUE"), "{proved}");
+    let refused = text(verify(&["--preset", "value", "--option", "cfa.summarize=true"], &[&file]));
+    assert!(refused.contains("cfa.summarize=true: only analyses by predicates"), "{refused}");
+}

@@ -32,6 +32,7 @@ fn main() {
         .map(|at| Rank {
             depth: at / 700 % 5,
             rpo: at.wrapping_mul(7919) % 300,
+            inside: false,
             position: Some(Rc::from([at % 7, at.wrapping_mul(31) % 40, at % 11])),
         })
         .collect();

@@ -392,6 +392,7 @@ impl Composite {
         ranks.fold(Rank::default(), |sum, rank| Rank {
             depth: sum.depth.max(rank.depth),
             rpo: sum.rpo.max(rank.rpo),
+            inside: sum.inside || rank.inside,
             position: sum.position.max(rank.position),
         })
     }

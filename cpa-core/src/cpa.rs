@@ -93,6 +93,8 @@ pub struct Rank {
     pub depth: u32,
     /// Position of the location in the reverse post-order of its function.
     pub rpo: u32,
+    /// Whether the location is inside a large block of a summarised automaton.
+    pub inside: bool,
     /// Place in an unrolled program, if some component unrolls it.
     pub position: Option<Rc<[u32]>>,
 }

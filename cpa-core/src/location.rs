@@ -43,6 +43,8 @@ pub struct LocationCpa {
     targets: BTreeSet<NodeId>,
     /// The locations that are left, if not all.
     relevant: Option<BTreeSet<NodeId>>,
+    /// The locations between large blocks, if the automaton is summarised.
+    between: Option<Arc<BTreeSet<NodeId>>>,
     /// For the exit of each called function the call edges, ascending.
     callers: FxHashMap<NodeId, Vec<EdgeId>>,
 }
@@ -57,7 +59,14 @@ impl LocationCpa {
                 callers.entry(Step::Leave(call).source(&program)).or_default().push(call);
             }
         }
-        Self { program, targets, relevant: None, callers }
+        Self { program, targets, relevant: None, between: None, callers }
+    }
+
+    /// The same analysis on a summarised automaton with these locations; all others are inside its large blocks.
+    #[must_use]
+    pub fn summarized(mut self, locations: Arc<BTreeSet<NodeId>>) -> Self {
+        self.between = Some(locations);
+        self
     }
 
     /// The same analysis, but locations from which no control flow leads to a target, whatever the data, are not left.
@@ -136,7 +145,8 @@ impl Cpa for LocationCpa {
     }
 
     fn rank(&self, state: &LocationState) -> Rank {
-        Rank { rpo: self.program.nodes[state.node.index()].rpo, ..Rank::default() }
+        let inside = self.between.as_ref().is_some_and(|between| !between.contains(&state.node));
+        Rank { rpo: self.program.nodes[state.node.index()].rpo, inside, ..Rank::default() }
     }
 }
 

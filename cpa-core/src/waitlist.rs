@@ -77,6 +77,30 @@ impl Waitlist for ReversePostOrder {
     }
 }
 
+/// Large blocks one at a time, for summarised automata: states inside a block come first, in reverse post-order, so that the
+/// edge of the summarised automaton is followed as a whole before any other one. States between blocks come in the order of
+/// another waitlist.
+pub struct Blockwise {
+    inside: ReversePostOrder,
+    between: Box<dyn Waitlist>,
+}
+
+impl Blockwise {
+    /// With the given order of the states between blocks.
+    pub fn before(between: Box<dyn Waitlist>) -> Self {
+        Self { inside: ReversePostOrder::new(), between }
+    }
+}
+
+impl Waitlist for Blockwise {
+    fn push(&mut self, id: ArgId, rank: Rank) {
+        if rank.inside { self.inside.push(id, rank) } else { self.between.push(id, rank) }
+    }
+    fn pop(&mut self) -> Option<ArgId> {
+        self.inside.pop().or_else(|| self.between.pop())
+    }
+}
+
 /// A place in the unrolled program, if it is unrolled.
 type Place = Option<Rc<[u32]>>;
 
@@ -105,7 +129,7 @@ mod tests {
     /// Nodes a0 to a4 with (depth, rpo) in the order they come out.
     fn order(mut waitlist: impl Waitlist) -> Vec<usize> {
         for (index, (depth, rpo)) in [(0, 5), (1, 7), (0, 2), (1, 9), (0, 2)].into_iter().enumerate() {
-            waitlist.push(ArgId::new(index), Rank { depth, rpo, position: None });
+            waitlist.push(ArgId::new(index), Rank { depth, rpo, inside: rpo > 6, position: None });
         }
         std::iter::from_fn(|| waitlist.pop()).map(ArgId::index).collect()
     }
@@ -116,5 +140,6 @@ mod tests {
         assert_eq!(order(Bfs::default()), [0, 1, 2, 3, 4]);
         assert_eq!(order(ReversePostOrder::new()), [4, 2, 0, 1, 3]);
         assert_eq!(order(ReversePostOrder::callstack_first()), [1, 3, 4, 2, 0]);
+        assert_eq!(order(Blockwise::before(Box::new(Bfs::default()))), [1, 3, 0, 2, 4]);
     }
 }

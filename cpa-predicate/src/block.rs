@@ -48,6 +48,8 @@ impl BlockOptions {
         at_targets: false,
         unrolled: true,
     };
+    /// Only at targets and at borders: the locations of a summarised automaton.
+    pub const BORDERS: BlockOptions = BlockOptions { at_targets: true, ..Self::NEVER };
     /// blk^l: large blocks from loop head to loop head, calls are inlined.
     pub const LOOPS: BlockOptions = BlockOptions { at_loops: true, at_targets: true, unrolled: false, ..Self::NEVER };
     /// abs^LBE or blk^lf: loop heads, calls and returns.

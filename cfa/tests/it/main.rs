@@ -17,6 +17,7 @@ mod memory;
 mod pointers;
 mod repair;
 mod skipping;
+mod summarized;
 mod unsequenced;
 
 use cfa::{LoadError, MachineModel, Options, Program, Source};

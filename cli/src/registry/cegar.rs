@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use algo_cegar::Cegar;
-use cfa::Program;
 use cfa::ids::NodeId;
-use cpa_core::waitlist::{Bfs, Dfs, ReversePostOrder, Waitlist};
-use cpa_core::{Arg, Cx, Exploration, Handle, Invariants, Outcome, Refiner, Remerge};
+use cfa::{Program, SummarizedCfa};
+use cpa_core::waitlist::{Bfs, Blockwise, Dfs, ReversePostOrder, Waitlist};
+use cpa_core::{Arg, Cx, Exploration, Handle, Invariants, LocationCpa, Outcome, Refiner, Remerge};
 use cpa_predicate::{
     BlockOperator, BlockOptions, ImpactCovering, Manager, PredicateCpa, PredicateOptions, PredicateRefiner,
     RefinerOptions, Scope, Sharing, Strategy,
@@ -52,8 +52,19 @@ impl CegarAnalysis {
         let manager = manager(&program, config, &mut notes)?;
         let manager = Rc::new(RefCell::new(manager));
         let portfolio = portfolio(&manager.borrow(), config)?;
-        let (mut composite, frame) = domains::composite(&program, targets, strategies);
-        let predicate = composite.add(predicate_cpa(&program, &manager, config));
+        let summarized = config.summarize.then(|| Arc::new(SummarizedCfa::new(&program, &targets).nodes()));
+        let mut locations = LocationCpa::new(Arc::clone(&program), targets).towards_targets();
+        if let Some(between) = &summarized {
+            locations = locations.summarized(Arc::clone(between));
+        }
+        let (mut composite, frame) = domains::composite_over(&program, locations, strategies);
+        let operator = match &summarized {
+            Some(between) => {
+                BlockOperator::new(BlockOptions::BORDERS, Arc::clone(&program)).with_borders(BTreeSet::clone(between))
+            }
+            None => block_operator(&program, config),
+        };
+        let predicate = composite.add(predicate_cpa(&manager, operator, config));
         let refiner = PredicateRefiner::new(
             Arc::clone(&program),
             Rc::clone(&manager),
@@ -195,8 +206,7 @@ impl Analysis for CegarAnalysis {
 }
 
 /// The Predicate CPA that a configuration describes.
-pub(super) fn predicate_cpa(program: &Arc<Program>, manager: &Rc<RefCell<Manager>>, config: &Config) -> PredicateCpa {
-    let operator = block_operator(program, config);
+pub(super) fn predicate_cpa(manager: &Rc<RefCell<Manager>>, operator: BlockOperator, config: &Config) -> PredicateCpa {
     let merge = config.predicate_merge == PredicateMerge::Abe;
     let options = PredicateOptions { merge, sat_check: config.sat_check };
     PredicateCpa::with_options(Rc::clone(manager), operator, options)
@@ -263,12 +273,13 @@ pub(super) fn explored(cegar: &Cegar) -> Vec<(String, String)> {
 }
 
 pub(super) fn waitlist(config: &Config) -> Box<dyn Waitlist> {
-    match (config.use_rpo, config.use_callstack, config.traversal) {
+    let order: Box<dyn Waitlist> = match (config.use_rpo, config.use_callstack, config.traversal) {
         (true, true, _) => Box::new(ReversePostOrder::callstack_first()),
         (true, false, _) => Box::new(ReversePostOrder::new()),
         (false, _, Traversal::Dfs) => Box::new(Dfs::default()),
         (false, _, Traversal::Bfs) => Box::new(Bfs::default()),
-    }
+    };
+    if config.summarize { Box::new(Blockwise::before(order)) } else { order }
 }
 
 /// Interpolation as options describe it, in the logic of the encoding.

@@ -15,7 +15,7 @@ use cpa_predicate::{Manager, PathCheck, PredicateCpa, PredicateRefiner};
 use cpa_shape::{ShapeCpa, ShapeOptions};
 use cpa_value::{RefinerStatistics, ValueCpa};
 
-use super::cegar::{explored, portfolio, predicate_cpa, refiner_options, waitlist};
+use super::cegar::{block_operator, explored, portfolio, predicate_cpa, refiner_options, waitlist};
 use super::check::PathProgramCheck;
 use super::domains::{self, Octagons, Values};
 use super::{Analysis, Strategies, evidence, manager};
@@ -72,7 +72,7 @@ impl DataAnalysis {
             let statistics = refiner.statistics();
             let chain = Chain::new().then(Box::new(refiner));
             let chain = if config.domains == Domains::ValuePredicate {
-                let handle = composite.add(predicate_cpa(&program, &manager, config));
+                let handle = composite.add(predicate_cpa(&manager, block_operator(&program, config), config));
                 let portfolio = portfolio(&manager.borrow(), config)?;
                 predicate = Some((handle, Rc::clone(&manager)));
                 let options = refiner_options(config);

@@ -37,8 +37,18 @@ pub(super) fn composite(
     targets: BTreeSet<NodeId>,
     strategies: Option<&Strategies>,
 ) -> (Composite, Frame) {
+    let locations = LocationCpa::new(Arc::clone(program), targets).towards_targets();
+    composite_over(program, locations, strategies)
+}
+
+/// The same with locations that are made by the caller.
+pub(super) fn composite_over(
+    program: &Arc<Program>,
+    locations: LocationCpa,
+    strategies: Option<&Strategies>,
+) -> (Composite, Frame) {
     let mut composite = Composite::new(Arc::clone(program));
-    let location = composite.add(LocationCpa::new(Arc::clone(program), targets).towards_targets());
+    let location = composite.add(locations);
     let strategy = strategies.map(|strategies| strategies.add(&mut composite));
     let callstack = composite.add(CallstackCpa::new(Arc::clone(program)));
     (composite, Frame { location, strategy, callstack })

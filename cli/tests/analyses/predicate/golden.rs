@@ -77,3 +77,57 @@ int main(void) {
         assert!(counterexample.inputs.iter().any(|&(_, value)| value == -17), "{:?}", counterexample.inputs);
     }
 }
+
+#[test]
+fn lock_loop_on_the_summarised_automaton_is_proved_as_in_figure_2_5() {
+    for order in ["dfs", "bfs"] {
+        let options = [
+            ("cfa.summarize", "true"),
+            ("analysis.traversal.useReversePostorder", "false"),
+            ("analysis.traversal.order", order),
+        ];
+        let run = check(LOCK_LOOP, "f", &options);
+        assert_eq!(run.verdict, Verdict::True, "{order}");
+        assert_eq!(run.analysis.refinements(), 1, "{order}");
+        let predicates = run.predicates();
+        assert_eq!(predicates.len(), 1, "only the loop head has predicates: {predicates:?}");
+        assert_eq!(predicates[0].len(), 1, "{predicates:?}");
+        assert!(predicates[0][0].contains("LOCK"), "{predicates:?}");
+        let states = run.abstraction_states();
+        let arg = run.analysis.arg();
+        assert_eq!(states.len(), 3, "{order}:\n{}", arg.dump());
+        assert_eq!(arg.location(states[1]), arg.location(states[2]));
+        assert_eq!(arg.covered_by(states[2]), Some(states[1]));
+    }
+}
+
+/// Section 2.6: large blocks on the fly and before the analysis give the same abstract states.
+#[test]
+fn large_blocks_before_the_analysis_are_those_on_the_fly() {
+    let branches = "if (x > y) { x = x - 1; } else { y = y + x; } if (y > 3) x = x + 1; ".repeat(4);
+    let loops = format!(
+        "extern int __VERIFIER_nondet_int(void); void reach_error(void) {{ }}
+int main(void) {{
+  int x = 0, y = 0, n = __VERIFIER_nondet_int();
+  for (int i = 0; i < n; i++) {{ {branches} if (y < 0) break; }}
+  while (n > 0) {{ n = n - 1; if (n < 0) reach_error(); }}
+  return 0;
+}}"
+    );
+    for (text, entry) in [(LOCK_LOOP, "f"), (UNIFYING_VIEW, "main"), (&loops, "main")] {
+        let runs = ["false", "true"].map(|summarize| check(text, entry, &[("cfa.summarize", summarize)]));
+        let [first, second] = &runs;
+        assert_eq!(first.verdict, Verdict::True);
+        assert_eq!(second.verdict, Verdict::True);
+        assert_eq!(first.analysis.refinements(), second.analysis.refinements());
+        assert_eq!(first.predicates(), second.predicates());
+        let told = |run: &super::Checked| -> Vec<_> {
+            let arg = run.analysis.arg();
+            let mut states: Vec<_> =
+                run.abstraction_states().into_iter().map(|id| (arg.location(id), run.formula(id))).collect();
+            states.sort();
+            states
+        };
+        assert_eq!(told(first), told(second));
+    }
+}
