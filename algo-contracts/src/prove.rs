@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use algo_kind::houdini::failing;
+use algo_kind::houdini::{Timeouts, failing};
 use cfa::Program;
 use cfa::ids::{FuncId, NodeId};
 use cpa_core::{Cx, Stop};
@@ -105,7 +105,8 @@ impl Proof {
         for owner in self.bodies.keys().copied().collect::<Vec<_>>() {
             let assumptions = self.assumptions(manager, owner, &self.bodies[&owner]);
             let mut is_possible = |condition: TermId| -> Result<bool, Stop> {
-                let possible = failing(cx, manager, &assumptions, condition, &[((), condition)], timeout)?;
+                let possible =
+                    failing(cx, manager, &assumptions, condition, &[((), condition)], Timeouts::new(timeout))?;
                 Ok(!possible.is_empty())
             };
             let body = self.bodies.get_mut(&owner).expect("it is one of the keys");
@@ -132,7 +133,7 @@ impl Proof {
             let together: Vec<TermId> = claims.iter().map(|claim| claim.1).collect();
             let together = manager.terms.or_all(&together);
             self.rounds += 1;
-            let failing = failing(cx, manager, &assumptions, together, &claims, timeout)?;
+            let failing = failing(cx, manager, &assumptions, together, &claims, Timeouts::new(timeout))?;
             if let Some(first) = failing.into_iter().min() {
                 return Ok(Some((owner, body.problems[first].0.clone())));
             }
@@ -188,7 +189,7 @@ impl Proof {
         let together: Vec<TermId> = claims.iter().map(|claim| claim.1).collect();
         let together = manager.terms.or_all(&together);
         self.rounds += 1;
-        failing(cx, manager, &assumptions, together, &claims, timeout)
+        failing(cx, manager, &assumptions, together, &claims, Timeouts::new(timeout))
     }
 }
 

@@ -187,7 +187,7 @@ impl KInduction {
         };
         step.extend(cx, segments)?;
         self.times.formula += cx.elapsed().saturating_sub(begin);
-        let multiplies = step.multiplies();
+        let (multiplies, divides) = (step.multiplies(), step.divides());
         if effort == Effort::Polynomials && !multiplies {
             return Ok(false);
         }
@@ -201,6 +201,7 @@ impl KInduction {
                     step.holds(cx, &self.invariants, Some(FIRST_TIMEOUT))? || step.excluded(cx, &self.invariants)?
                 }
                 Effort::Polynomials => step.excluded(cx, &self.invariants)?,
+                Effort::All if divides && step.excluded(cx, &self.invariants)? => true,
                 Effort::All => step.holds(cx, &self.invariants, Some(STEP_TIMEOUT.max(begin / 5)))?,
             };
             self.times.check += cx.elapsed().saturating_sub(begin);

@@ -161,6 +161,14 @@ impl Step {
         })
     }
 
+    /// Whether violations in the first segments depend on quotients or remainders.
+    pub fn divides(&self) -> bool {
+        let terms = &self.manager.borrow().terms;
+        self.unrollings.iter().any(|unrolling| {
+            unrolling.first_bad.iter().any(|&id| algebra::has_quotient(terms, unrolling.unrolling.condition(id)))
+        })
+    }
+
     /// Whether what is known excludes violations in all segments, each for itself, found out with products as polynomials.
     pub fn excluded(&self, cx: &Cx, invariants: &Invariants) -> Result<bool, Stop> {
         let manager = &mut *self.manager.borrow_mut();

@@ -13,11 +13,12 @@ use std::time::Duration;
 use cfa::Program;
 use cpa_core::{ArgId, Cx, Stop};
 use cpa_predicate::Manager;
+use smt::path::PathFormula;
 use smt::{TermId, algebra};
 
 use super::instances::Goals;
 use super::{Invariants, with_instances};
-use crate::houdini::failing;
+use crate::houdini::{Timeouts, failing};
 use crate::products::unproved;
 use crate::step::StepUnrolling;
 
@@ -75,13 +76,43 @@ impl Induction<'_> {
         result
     }
 
-    /// Whether there are products of unknowns in the first segments.
+    /// What is known, with those of the candidates that are inductive together whatever products, quotients and remainders
+    /// are; what is left of the candidates are the others.
+    pub(crate) fn prove_freely(
+        &self,
+        cx: &Cx,
+        known: &Invariants,
+        candidates: &mut [Vec<TermId>],
+    ) -> Result<Invariants, Stop> {
+        let mut free = candidates.to_vec();
+        let proved = self.prove_together(cx, known, &mut free, Manner::Free)?;
+        for (list, free) in candidates.iter_mut().zip(free) {
+            list.retain(|term| !free.contains(term));
+        }
+        Ok(proved)
+    }
+
+    /// Whether there are quotients or remainders in the first segments, but no products of unknowns.
+    pub(crate) fn only_divides(&self) -> bool {
+        let divides = |path: &PathFormula| {
+            let terms = &self.manager.borrow().terms;
+            path.assignments().any(|(_, value)| algebra::has_quotient(terms, value))
+                || algebra::has_quotient(terms, path.pc)
+        };
+        self.ends().any(divides) && !self.multiplies()
+    }
+
+    /// Whether there are products of unknowns in the conditions of the first segments.
     fn multiplies(&self) -> bool {
         let terms = &self.manager.borrow().terms;
-        std::iter::once(self.entry).chain(self.steps).any(|steps| {
-            let ends = steps.first_ends().iter();
-            ends.copied().any(|(_, node)| algebra::has_product(terms, steps.unrolling().path(node).pc))
-        })
+        self.ends().any(|path| algebra::has_product(terms, path.pc))
+    }
+
+    /// The first segments, as their ends know them.
+    fn ends(&self) -> impl Iterator<Item = &PathFormula> {
+        std::iter::once(self.entry)
+            .chain(self.steps)
+            .flat_map(|steps| steps.first_ends().iter().map(|&(_, node)| steps.unrolling().path(node)))
     }
 
     fn prove_together(
@@ -150,7 +181,7 @@ impl Induction<'_> {
             let dropped = match manner {
                 Manner::Exact => {
                     let together = manager.terms.or_all(&broken);
-                    failing(cx, manager, &formulas, together, &at_ends, self.timeout)?
+                    failing(cx, manager, &formulas, together, &at_ends, Timeouts::soon_apart(self.timeout))?
                 }
                 Manner::Free => self.failing_freely(cx, manager, formulas, &at_ends)?,
                 Manner::Polynomials => {
@@ -196,7 +227,7 @@ impl Induction<'_> {
         let free = algebra::all_without_products(terms, &formulas).unwrap_or(formulas);
         let together = terms.or_all(&free[1..]);
         let claims: Vec<(K, TermId)> = claims.iter().map(|claim| claim.0).zip(free[1..].iter().copied()).collect();
-        failing(cx, manager, &free[..1], together, &claims, self.timeout)
+        failing(cx, manager, &free[..1], together, &claims, Timeouts::soon_apart(self.timeout))
     }
 }
 

@@ -21,13 +21,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap;
 
 use crate::term::polynomial::{Monomial, Polynomial};
-use crate::term::{Sort, Term, TermId, Terms};
+use crate::term::{BvBin, Sort, Term, TermId, Terms};
 use bounds::Bounds;
 use definitions::Definitions;
 use ideal::{Ideal, degree};
 
 pub use lemmas::{conjectures, consequences};
-pub use opaque::{all_without_products, has_product, without_products};
+pub use opaque::{all_without_products, has_product, has_quotient, without_products};
 
 /// The most nodes of a formula.
 const SIZE: usize = 4_000;
@@ -40,10 +40,51 @@ const ROUNDS: usize = 4;
 
 /// A formula with the same models. It is `false` if in each case the equations contradict what else is said.
 pub fn by_cases(terms: &mut Terms, formula: TermId) -> TermId {
+    let formula = without_increments(terms, formula);
     match cases(terms, formula) {
         Some(left) => terms.or_all(&left),
         None => formula,
     }
+}
+
+/// A formula with the same models, in which sums share what they only add a constant to in some cases: where it is hard,
+/// `if c then x + 1 else x` is `x + (if c then 1 else 0)`, and what the equations then say of `x` is used.
+fn without_increments(terms: &mut Terms, formula: TermId) -> TermId {
+    let nodes = terms.post_order(&[formula], |_| false);
+    if nodes.len() > SIZE || !nodes.iter().any(|&node| hard(terms, node, CHOICES).is_some()) {
+        return formula;
+    }
+    let mut memo: FxHashMap<TermId, TermId> = FxHashMap::default();
+    let mut found = false;
+    for t in nodes {
+        let new = terms.rebuild(t, |child| memo[&child]);
+        let new = match increment(terms, new) {
+            Some(sum) => {
+                found = true;
+                sum
+            }
+            None => new,
+        };
+        memo.insert(t, new);
+    }
+    if found { settled(terms, memo[&formula]) } else { formula }
+}
+
+/// A choice between numbers with a constant difference, as the second one and a choice between that difference and 0.
+fn increment(terms: &mut Terms, t: TermId) -> Option<TermId> {
+    let Term::Ite(condition, yes, no) = *terms.get(t) else { return None };
+    if !matches!(terms.sort(yes), Sort::Bv(_)) || terms.as_value(yes).is_some() || terms.as_value(no).is_some() {
+        return None;
+    }
+    let difference = terms.polynomial_difference(yes, no)?;
+    let (monomial, &constant) = difference.first_key_value()?;
+    if difference.len() != 1 || !monomial.is_empty() {
+        return None;
+    }
+    let width = terms.width(yes);
+    let (constant, zero) = (terms.bv(width, constant), terms.bv(width, 0));
+    let choice = terms.ite(condition, constant, zero);
+    Some(terms.bv_bin(BvBin::Add, no, choice))
 }
 
 /// The cases of a formula that is hard, without those that are contradictory; none if it is not hard, or if there are too many
@@ -92,7 +133,13 @@ fn equation(terms: &Terms, t: TermId) -> Option<(TermId, TermId)> {
 fn hard(terms: &mut Terms, node: TermId, choices: usize) -> Option<Polynomial> {
     let (a, b) = equation(terms, node)?;
     let difference = terms.polynomial_difference(a, b)?;
-    let is_choice = |monomial: &&Monomial| monomial.iter().any(|&part| matches!(terms.get(part), Term::Ite(..)));
+    // A choice between constants is no hard part of a circuit.
+    let is_choice = |monomial: &&Monomial| {
+        monomial.iter().any(|&part| match *terms.get(part) {
+            Term::Ite(_, yes, no) => terms.as_value(yes).is_none() || terms.as_value(no).is_none(),
+            _ => false,
+        })
+    };
     let long = difference.len() >= CHOICES && difference.keys().filter(is_choice).count() >= choices;
     (long || degree(&difference) > 1).then_some(difference)
 }

@@ -8,8 +8,7 @@ use super::ideal::degree;
 use crate::term::polynomial::{Monomial, Polynomial};
 use crate::term::{BvBin, Sort, Term, TermId, Terms};
 
-/// The formula with a free variable for each product of unknowns and for each quotient and remainder by an unknown; none if
-/// it is large or has no such part. If it has no model, the formula has none, since a model of the formula is one of it with
+/// The formula with a free variable for each product of unknowns and for each quotient and remainder; none if it is large or has no such part. If it has no model, the formula has none, since a model of the formula is one of it with
 /// the values of these parts.
 pub fn without_products(terms: &mut Terms, formula: TermId) -> Option<TermId> {
     let mut parts = Parts::default();
@@ -33,6 +32,11 @@ pub fn has_product(terms: &Terms, t: TermId) -> bool {
     terms.post_order(&[t], |_| false).into_iter().any(|t| is_product(terms, t))
 }
 
+/// Whether a quotient or remainder that needs a circuit occurs in a term.
+pub fn has_quotient(terms: &Terms, t: TermId) -> bool {
+    terms.post_order(&[t], |_| false).into_iter().any(|t| is_opaque(terms, t) && !is_product(terms, t))
+}
+
 fn is_product(terms: &Terms, t: TermId) -> bool {
     match *terms.get(t) {
         Term::BvBin(BvBin::Mul, a, b) | Term::IntMul(a, b) => {
@@ -42,11 +46,13 @@ fn is_product(terms: &Terms, t: TermId) -> bool {
     }
 }
 
-/// Whether a bit vector is a product of unknowns, or a quotient or remainder by an unknown.
+/// Whether a bit vector is a product of unknowns, or a quotient or remainder that is no shift.
 fn is_opaque(terms: &Terms, t: TermId) -> bool {
     match *terms.get(t) {
         Term::BvBin(BvBin::Mul, ..) => is_product(terms, t),
-        Term::BvBin(BvBin::Udiv | BvBin::Urem | BvBin::Sdiv | BvBin::Srem, _, by) => terms.as_value(by).is_none(),
+        Term::BvBin(BvBin::Udiv | BvBin::Urem | BvBin::Sdiv | BvBin::Srem, _, by) => {
+            terms.as_bv(by).is_none_or(|by| !by.is_power_of_two())
+        }
         _ => false,
     }
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Steps of known algorithms, and equivalence on all values of small widths.
 
+use std::time::Duration;
+
 use proptest::prelude::*;
 
 use super::opaque::{Parts, without_products};
 use super::{by_cases, conjectures, consequences};
+use crate::solver::{Limits, Solver, Z3Config, Z3Logic, Z3Solver};
 use crate::term::{Builder, BvBin, BvCmp, Sort, Term, TermId, Terms, Value, config};
 
 /// Whether the facts and the negation of the goal are found to contradict each other.
@@ -51,17 +54,22 @@ fn equations_are_used_together() {
     assert!(!proves(&mut n, &facts[1..], goal));
 }
 
-#[test]
-fn each_branch_counts_in_another_place() {
-    let mut n = Builder::new(32);
-    let [total, x, one] = [n.var("total"), n.var("x"), n.k(1)];
-    let counts = ["a", "b", "c", "d", "e"].map(|name| n.var(name));
-    let sum = |n: &mut Builder, parts: &[TermId]| parts[1..].iter().fold(parts[0], |sum, &part| n.add(sum, part));
-    let before = sum(&mut n, &counts);
-    let before = n.terms.eq(before, total);
-    // The first divisor of x counts.
-    let (mut after, mut others) = (counts, Terms::tru());
-    for (count, by) in after.iter_mut().zip([5, 4, 3, 2, 1]) {
+/// Whether a solver finds what is left of the facts and the negation of the goal contradictory, whatever quotients are.
+fn follows(n: &mut Builder, facts: &[TermId], goal: TermId) -> bool {
+    let not = n.terms.not(goal);
+    let all: Vec<TermId> = facts.iter().copied().chain([not]).collect();
+    let formula = n.terms.and_all(&all);
+    let simpler = by_cases(&mut n.terms, formula);
+    let free = without_products(&mut n.terms, simpler).unwrap_or(simpler);
+    let mut solver = Z3Solver::new(&Z3Config { logic: Some(Z3Logic::QfBv), ..Z3Config::default() });
+    solver.assert(&n.terms, free);
+    solver.check(&n.terms, &[], &Limits::none().at_most(Duration::from_secs(20))).truth() == Some(false)
+}
+
+/// A round of a loop in which the first of some divisors of x counts, in a place of its own.
+fn counted(n: &mut Builder, x: TermId, counts: [TermId; 7]) -> [TermId; 7] {
+    let (mut after, mut others, one) = (counts, Terms::tru(), n.k(1));
+    for (count, by) in after.iter_mut().zip([9, 7, 5, 4, 3, 2, 1]) {
         let (by, zero) = (n.k(by), n.k(0));
         let rest = n.terms.bv_bin(BvBin::Urem, x, by);
         let divides = n.terms.eq(rest, zero);
@@ -71,13 +79,34 @@ fn each_branch_counts_in_another_place() {
         let not = n.terms.not(divides);
         others = n.terms.and(others, not);
     }
-    let next = n.add(total, one);
-    let sum_after = sum(&mut n, &after);
-    let goal = n.terms.eq(sum_after, next);
-    assert!(proves(&mut n, &[before], goal));
-    let few = sum(&mut n, &after[1..]);
-    let goal = n.terms.eq(few, next);
-    assert!(!proves(&mut n, &[before], goal));
+    after
+}
+
+#[test]
+fn each_branch_counts_in_another_place() {
+    let mut n = Builder::new(32);
+    let [total, x, y] = ["total", "x", "y"].map(|name| n.var(name));
+    let counts = ["a", "b", "c", "d", "e", "f", "g"].map(|name| n.var(name));
+    // The sum of all counts after some rounds.
+    let equation = |n: &mut Builder, counts: &[TermId], rounds: i128| {
+        let sum = counts[1..].iter().fold(counts[0], |sum, &part| n.add(sum, part));
+        let rounds = n.k(rounds);
+        let expected = n.add(total, rounds);
+        n.terms.eq(sum, expected)
+    };
+    let before = equation(&mut n, &counts, 0);
+    let after = counted(&mut n, x, counts);
+    let goal = equation(&mut n, &after, 1);
+    assert!(follows(&mut n, &[before], goal));
+    let few = equation(&mut n, &after[1..], 1);
+    assert!(!follows(&mut n, &[before], few));
+    // In two rounds there are 49 cases.
+    let last = counted(&mut n, y, after);
+    let end = equation(&mut n, &last, 2);
+    assert!(follows(&mut n, &[goal], end));
+    assert!(follows(&mut n, &[before], end));
+    let wrong = equation(&mut n, &last, 1);
+    assert!(!follows(&mut n, &[goal], wrong));
 }
 
 #[test]
@@ -196,7 +225,11 @@ impl Maker<'_> {
     fn counts(&mut self) -> TermId {
         let mut sum = self.number(NARROW, 0);
         for _ in 0..4 {
-            let (c, a, b) = (self.atom(0), self.number(NARROW, 0), self.number(NARROW, 1));
+            let (c, a, mut b) = (self.atom(0), self.number(NARROW, 0), self.number(NARROW, 1));
+            if self.below(2) == 0 {
+                let more = self.number(NARROW, 0);
+                b = self.terms.bv_bin(BvBin::Add, a, more);
+            }
             let choice = self.terms.ite(c, a, b);
             sum = self.terms.bv_bin(BvBin::Add, sum, choice);
         }
@@ -285,11 +318,11 @@ fn value(terms: &Terms, parts: &Parts, bits: u128, t: TermId) -> Value {
     })
 }
 
-/// Whether a term is a product of unknowns, or a remainder by an unknown.
+/// Whether a term is a product of unknowns, or a remainder by an unknown or by a number that is no power of two.
 fn is_opaque(terms: &Terms, t: TermId) -> bool {
     match *terms.get(t) {
         Term::BvBin(BvBin::Mul, a, b) => terms.as_value(a).is_none() && terms.as_value(b).is_none(),
-        Term::BvBin(BvBin::Srem, _, by) => terms.as_value(by).is_none(),
+        Term::BvBin(BvBin::Srem | BvBin::Urem, _, by) => terms.as_bv(by).is_none_or(|by| !by.is_power_of_two()),
         _ => false,
     }
 }
