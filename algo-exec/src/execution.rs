@@ -80,11 +80,21 @@ struct Fuzz {
     constants: Rc<Constants>,
     random: Random,
     lengths: Lengths,
-    queue: Vec<Vec<(EdgeId, i128)>>,
+    queue: Vec<Rc<[(EdgeId, i128)]>>,
     /// How many inputs the queue holds.
     kept: usize,
+    /// The run that the machine is in, if it was stopped on the way.
+    running: Option<Run>,
     /// A run that reached a target and was not confirmed yet.
     hit: Option<Hit>,
+}
+
+/// A run with chosen inputs.
+struct Run {
+    inputs: Chosen,
+    /// How long it may become, and what is left of that.
+    length: u64,
+    left: u64,
 }
 
 /// The inputs of a run that reached a target.
@@ -208,6 +218,7 @@ impl Execution {
                         lengths: Lengths::new(self.options.max_length),
                         queue: Vec::new(),
                         kept: 0,
+                        running: None,
                         hit: None,
                     })),
                     Err(reason) => Stage::Done(gave_up(reason)),
@@ -267,35 +278,23 @@ impl Execution {
         if let Some(verdict) = self.confirm(cx, &mut fuzz.hit)? {
             return Ok(Some(verdict));
         }
-        let program = Arc::clone(&self.program);
-        let number = self.statistics.runs;
-        self.statistics.runs += 1;
-        let length = fuzz.lengths.next();
-        let seed = Random::new(fuzz.random.next());
-        let mut inputs = Chosen::new(&program, &fuzz.constants, number, seed);
-        let earlier = match fuzz.queue.len() {
-            0 => None,
-            // Newer ones are deeper in the program.
-            n if fuzz.random.below(4) == 0 => Some(n - 1 - fuzz.random.below(n.min(8))),
-            n if fuzz.random.below(3) > 0 => Some(fuzz.random.below(n)),
-            _ => None,
+        let mut run = match fuzz.running.take() {
+            Some(run) => run,
+            None => self.next_run(fuzz),
         };
-        if let Some(at) = earlier
-            && number > 16
-        {
-            inputs = inputs.mutating(&fuzz.queue[at]);
-        }
-        fuzz.machine.reset();
-        let mut left = length;
         let end = loop {
-            cx.check()?;
-            let slice = left.min(SLICE);
-            let end = fuzz.machine.run(&mut inputs, slice);
-            left -= slice;
-            if end.is_some() || left == 0 {
+            if let Err(stop) = cx.check() {
+                fuzz.running = Some(run);
+                return Err(stop);
+            }
+            let slice = run.left.min(SLICE);
+            let end = fuzz.machine.run(&mut run.inputs, slice);
+            run.left -= slice;
+            if end.is_some() || run.left == 0 {
                 break end;
             }
         };
+        let Run { inputs, length, left } = run;
         fuzz.lengths.ended(length - left, end.is_none());
         let asked = inputs.was_asked();
         let (values, bytes) = (inputs.values, inputs.bytes);
@@ -331,9 +330,32 @@ impl Execution {
         if new > 0 && room && !values.is_empty() {
             self.statistics.kept += 1;
             fuzz.kept += values.len();
-            fuzz.queue.push(values);
+            fuzz.queue.push(Rc::from(values));
         }
         Ok(None)
+    }
+
+    /// The next run with chosen inputs, from the beginning.
+    fn next_run(&mut self, fuzz: &mut Fuzz) -> Run {
+        let number = self.statistics.runs;
+        self.statistics.runs += 1;
+        let length = fuzz.lengths.next();
+        let seed = Random::new(fuzz.random.next());
+        let mut inputs = Chosen::new(&self.program, &fuzz.constants, number, seed);
+        let earlier = match fuzz.queue.len() {
+            0 => None,
+            // Newer ones are deeper in the program.
+            n if fuzz.random.below(4) == 0 => Some(n - 1 - fuzz.random.below(n.min(8))),
+            n if fuzz.random.below(3) > 0 => Some(fuzz.random.below(n)),
+            _ => None,
+        };
+        if let Some(at) = earlier
+            && number > 16
+        {
+            inputs = inputs.mutating(&fuzz.queue[at]);
+        }
+        fuzz.machine.reset();
+        Run { inputs, length, left: length }
     }
 
     /// The counterexample of a run, if there is one and the replay believes it. If there is no time left the run stays.

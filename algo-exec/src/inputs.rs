@@ -2,6 +2,7 @@
 //! Random inputs that are likely to be interesting, and their record.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use cfa::ir::{FloatTy, Op};
 use cfa::machine::{Asked, Inputs, Random};
@@ -46,8 +47,8 @@ enum Plan {
 }
 
 /// The inputs of one run.
-pub(crate) struct Chosen<'a> {
-    program: &'a Program,
+pub(crate) struct Chosen {
+    program: Arc<Program>,
     constants: Rc<Constants>,
     random: Random,
     plan: Plan,
@@ -55,8 +56,10 @@ pub(crate) struct Chosen<'a> {
     ways: FxHashMap<EdgeId, Way>,
     /// How often all places were asked.
     count: i128,
-    /// Inputs of an earlier run that are taken over as long as the same places ask.
-    prefix: &'a [(EdgeId, i128)],
+    /// The inputs of an earlier run.
+    earlier: Rc<[(EdgeId, i128)]>,
+    /// So many of them are taken over as long as the same places ask.
+    prefix: usize,
     /// Each input of the prefix is replaced with a chance of one in this; 0 for never.
     change_one_in: usize,
     /// What was given.
@@ -65,9 +68,9 @@ pub(crate) struct Chosen<'a> {
     pub(crate) bytes: Vec<(u64, u8)>,
 }
 
-impl<'a> Chosen<'a> {
+impl Chosen {
     /// Inputs for a new run. The first runs try the plainest inputs one after the other.
-    pub(crate) fn new(program: &'a Program, constants: &Rc<Constants>, number: u64, mut random: Random) -> Self {
+    pub(crate) fn new(program: &Arc<Program>, constants: &Rc<Constants>, number: u64, mut random: Random) -> Self {
         let plain = [
             Way::Same(0),
             Way::Same(1),
@@ -89,13 +92,14 @@ impl<'a> Chosen<'a> {
             },
         };
         Chosen {
-            program,
+            program: Arc::clone(program),
             constants: Rc::clone(constants),
             random,
             plan,
             ways: FxHashMap::default(),
             count: 0,
-            prefix: &[],
+            earlier: Rc::from([]),
+            prefix: 0,
             change_one_in: 0,
             values: Vec::new(),
             bytes: Vec::new(),
@@ -103,15 +107,16 @@ impl<'a> Chosen<'a> {
     }
 
     /// Begins with inputs of an earlier run, some of them changed.
-    pub(crate) fn mutating(mut self, earlier: &'a [(EdgeId, i128)]) -> Self {
+    pub(crate) fn mutating(mut self, earlier: &Rc<[(EdgeId, i128)]>) -> Self {
         if earlier.is_empty() {
             return self;
         }
         // Either the end is new, or a few inputs are.
+        self.earlier = Rc::clone(earlier);
         if self.random.below(2) == 0 {
-            self.prefix = &earlier[..self.random.below(earlier.len() + 1)];
+            self.prefix = self.random.below(earlier.len() + 1);
         } else {
-            self.prefix = earlier;
+            self.prefix = earlier.len();
             self.change_one_in = [2, 4, 16, earlier.len().max(2)][self.random.below(4)];
         }
         self
@@ -192,20 +197,20 @@ impl<'a> Chosen<'a> {
     }
 }
 
-impl Inputs for Chosen<'_> {
+impl Inputs for Chosen {
     fn value(&mut self, asked: Asked, ty: IntTy) -> Option<i128> {
         let at = self.values.len();
         if at >= MAX_INPUTS {
             return None;
         }
         self.count += 1;
-        let kept = match self.prefix.get(at) {
+        let kept = match self.earlier[..self.prefix].get(at) {
             Some((edge, value)) if *edge == asked.edge => {
                 (self.change_one_in == 0 || self.random.below(self.change_one_in) != 0).then_some(*value)
             }
             Some(_) => {
                 // The run took another way; what comes later does not fit.
-                self.prefix = &[];
+                self.prefix = 0;
                 None
             }
             None => None,
