@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Verdicts of execution on small programs.
 
+use std::cell::Cell;
 use std::sync::Arc;
+use std::time::Duration;
 
 use algo_exec::{Execution, Options};
 use cfa::{Program, Property, Source};
-use cpa_core::{Cx, Verdict};
+use cpa_core::{Budget, CancelToken, Cx, Stop, Verdict};
 use expect_test::{Expect, expect};
 
 fn program(text: &str) -> Arc<Program> {
@@ -42,6 +44,40 @@ fn programs_without_inputs_are_decided() {
         int main(void) { if (f(15) == 610) reach_error(); return 0; }",
         expect!["FALSE"],
     );
+}
+
+/// So many questions whether there is time left.
+struct Turn(Cell<u32>);
+
+impl Budget for Turn {
+    fn check(&self) -> Result<(), Stop> {
+        let left = self.0.get().checked_sub(1).ok_or(Stop::Timeout)?;
+        self.0.set(left);
+        Ok(())
+    }
+    fn remaining(&self) -> Option<Duration> {
+        None
+    }
+}
+
+#[test]
+fn a_run_that_is_stopped_goes_on() {
+    let program = program(
+        "int main(void) { unsigned s = nondet_int(); for (int i = 0; i < 1000000; i++) { s = s * 1103515245 + 12345; s ^= s >> 7; }
+        int y = nondet_int(); if (y == 1 && s != 1) reach_error(); return 0; }",
+    );
+    let targets = program.targets(&Property::default_errors());
+    let mut execution = Execution::new(program, targets, Options::default());
+    // A run takes longer than the first turns; to confirm one takes as long.
+    let mut turns = 0;
+    loop {
+        let mut cx = Cx::new(Box::new(Turn(Cell::new(5 + turns))), CancelToken::new());
+        if let Verdict::False(_) = execution.run(&mut cx).verdict() {
+            break;
+        }
+        turns += 1;
+        assert!(turns < 70, "turns of 70 slices are longer than the run");
+    }
 }
 
 #[test]
