@@ -34,11 +34,13 @@ pub enum Feature {
     Machine,
     /// It has more than 10,000 edges.
     Large,
+    /// No control flow leads to an error, whatever the data are.
+    Harmless,
 }
 
 impl Feature {
     /// All features.
-    pub const ALL: [Feature; 11] = [
+    pub const ALL: [Feature; 12] = [
         Feature::Inputs,
         Feature::Uninitialised,
         Feature::Loops,
@@ -50,6 +52,7 @@ impl Feature {
         Feature::Nonlinear,
         Feature::Machine,
         Feature::Large,
+        Feature::Harmless,
     ];
 
     /// Its name in plans.
@@ -66,6 +69,7 @@ impl Feature {
             Feature::Nonlinear => "nonlinear",
             Feature::Machine => "machine",
             Feature::Large => "large",
+            Feature::Harmless => "harmless",
         }
     }
 
@@ -78,13 +82,16 @@ impl Feature {
 /// Edges with comparisons that a state machine has at least.
 const MANY_COMPARISONS: usize = 40;
 
-/// The features of a program.
-pub fn features(program: &Program) -> BTreeSet<Feature> {
+/// The features of a program with these error locations.
+pub fn features(program: &Program, targets: &BTreeSet<NodeId>) -> BTreeSet<Feature> {
     let mut found = BTreeSet::new();
     let seen = vec![false; program.exprs.len()];
     let mut survey = Survey { program, found: &mut found, seen, branches: 0, comparisons: 0 };
     let (functions, edges) = survey.reachable();
     let Survey { branches, comparisons, .. } = survey;
+    if !program.leading_to(targets).contains(&program.entry) {
+        found.insert(Feature::Harmless);
+    }
     if edges > 10_000 {
         found.insert(Feature::Large);
     }
@@ -201,12 +208,35 @@ impl Survey<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cfa::{Options, Source};
+    use cfa::{Options, Property, Source};
+
+    fn program(text: &str) -> Program {
+        let source = Source { name: "t.c".into(), text: text.into() };
+        cfa::load(&[source], &Options::default()).unwrap()
+    }
 
     fn names(text: &str) -> Vec<&'static str> {
-        let source = Source { name: "t.c".into(), text: text.into() };
-        let program = cfa::load(&[source], &Options::default()).unwrap();
-        features(&program).into_iter().map(Feature::name).collect()
+        let program = program(text);
+        features(&program, &BTreeSet::from([program.entry])).into_iter().map(Feature::name).collect()
+    }
+
+    #[test]
+    fn what_leads_to_no_error_is_harmless() {
+        let harmless = |text: &str| {
+            let program = program(&format!("void reach_error(void) {{ }} {text}"));
+            let targets = program.targets(&Property::default_errors());
+            features(&program, &targets).contains(&Feature::Harmless)
+        };
+        assert!(harmless("int main(void) { int x; while (x) x--; return 0; }"));
+        assert!(harmless("void f(void) { reach_error(); } int main(void) { return 0; }"));
+        assert!(harmless("int main(void) { return 0; reach_error(); }"));
+        assert!(!harmless(
+            "void f(int x) { if (x) reach_error(); } int main(void) { int x; while (x) f(x--); return 0; }"
+        ));
+        assert!(!harmless("int main(void) { void (*f)(void) = reach_error; int x; if (x) f(); return 0; }"));
+        assert!(!harmless(
+            "int main(void) { int x; if (x == 7) { __asm__(\"call reach_error\"); } reach_error(); return 0; }"
+        ));
     }
 
     #[test]

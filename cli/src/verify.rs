@@ -121,7 +121,9 @@ pub fn dump_blocks(input: &Input, config: &Config) -> Result<Reply, RunError> {
 /// Prints what the plan would run.
 pub fn explain(input: &Input, config: &Config) -> Result<Reply, RunError> {
     let plan = Plan::of(config).map_err(|error| RunError::Configuration(error.to_string()))?;
-    Ok(Reply::Lines(plan.explain(&features(&load(input)?))))
+    let program = load(input)?;
+    let targets = program.targets(&property(input)?.1);
+    Ok(Reply::Lines(plan.explain(&features(&program, &targets))))
 }
 
 /// Verifies the program, or checks a witness.
@@ -213,13 +215,13 @@ pub(crate) fn answer(
 ) -> Result<Answer, RunError> {
     let plan = Plan::of(config).map_err(|error| RunError::Configuration(error.to_string()))?;
     let conditional = plan.stages.iter().any(|stage| !stage.when.is_empty());
-    let found = if conditional { features(program) } else { BTreeSet::new() };
+    let targets = program.targets(property);
+    let found = if conditional { features(program, &targets) } else { BTreeSet::new() };
     let stages = applicable(&plan, &found);
     let cores = match config.cores {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         cores => cores as usize,
     };
-    let targets = program.targets(property);
     let job = Job {
         program: Arc::clone(program),
         targets,
