@@ -187,10 +187,10 @@ impl KInduction {
         };
         step.extend(cx, segments)?;
         self.times.formula += cx.elapsed().saturating_sub(begin);
-        let (multiplies, divides) = (step.multiplies(), step.divides());
-        if effort == Effort::Polynomials && !multiplies {
+        if effort == Effort::Polynomials && !step.multiplies() {
             return Ok(false);
         }
+        let divides = effort == Effort::All && step.divides();
         loop {
             begin = cx.elapsed();
             // Circuits for products come last, but for what needs no invariants.

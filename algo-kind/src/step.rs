@@ -19,7 +19,7 @@ use cfa::Program;
 use cfa::ids::NodeId;
 use cpa_core::{ArgId, Counting, Cx, Stop};
 use cpa_predicate::Manager;
-use smt::{TermId, algebra};
+use smt::{TermId, Terms, algebra};
 
 use crate::cutpoints::Cutpoints;
 use crate::invariants::{Invariants, still_meant, with_instances};
@@ -155,18 +155,20 @@ impl Step {
 
     /// Whether violations in the first segments depend on products of unknowns.
     pub fn multiplies(&self) -> bool {
-        let terms = &self.manager.borrow().terms;
-        self.unrollings.iter().any(|unrolling| {
-            unrolling.first_bad.iter().any(|&id| algebra::has_product(terms, unrolling.unrolling.condition(id)))
-        })
+        self.violated_by(algebra::has_product)
     }
 
     /// Whether violations in the first segments depend on quotients or remainders.
     pub fn divides(&self) -> bool {
+        self.violated_by(algebra::has_quotient)
+    }
+
+    /// Whether the condition of a violation in the first segments has such a part.
+    fn violated_by(&self, part: fn(&Terms, TermId) -> bool) -> bool {
         let terms = &self.manager.borrow().terms;
-        self.unrollings.iter().any(|unrolling| {
-            unrolling.first_bad.iter().any(|&id| algebra::has_quotient(terms, unrolling.unrolling.condition(id)))
-        })
+        self.unrollings
+            .iter()
+            .any(|unrolling| unrolling.first_bad.iter().any(|&id| part(terms, unrolling.unrolling.condition(id))))
     }
 
     /// Whether what is known excludes violations in all segments, each for itself, found out with products as polynomials.
@@ -192,7 +194,7 @@ impl Step {
         let manager = &mut *self.manager.borrow_mut();
         for (number, unrolling) in self.unrollings.iter().enumerate() {
             let mut formulas = vec![unrolling.bad(manager)];
-            if formulas[0] == smt::Terms::fls() {
+            if formulas[0] == Terms::fls() {
                 continue;
             }
             let mut known = vec![invariants.term(number)];

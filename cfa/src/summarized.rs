@@ -135,8 +135,7 @@ impl LargeBlock {
 
 fn display(program: &Program, taken: Move) -> String {
     match taken {
-        Move::Edge(edge) => program.display_op(&program.edge(edge).op),
-        Move::Enter(edge) => program.display_op(&program.edge(edge).op),
+        Move::Edge(edge) | Move::Enter(edge) => program.display_op(&program.edge(edge).op),
         Move::Leave(edge) => match &program.edge(edge).op {
             Op::Call { callee, .. } => format!("return from {}", program.func(*callee).name),
             other => program.display_op(other),

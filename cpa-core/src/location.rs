@@ -44,7 +44,7 @@ pub struct LocationCpa {
     /// The locations that are left, if not all.
     relevant: Option<BTreeSet<NodeId>>,
     /// The locations between large blocks, if the automaton is summarised.
-    between: Option<Arc<BTreeSet<NodeId>>>,
+    between: Option<BTreeSet<NodeId>>,
     /// For the exit of each called function the call edges, ascending.
     callers: FxHashMap<NodeId, Vec<EdgeId>>,
 }
@@ -64,7 +64,7 @@ impl LocationCpa {
 
     /// The same analysis on a summarised automaton with these locations; all others are inside its large blocks.
     #[must_use]
-    pub fn summarized(mut self, locations: Arc<BTreeSet<NodeId>>) -> Self {
+    pub fn summarized(mut self, locations: BTreeSet<NodeId>) -> Self {
         self.between = Some(locations);
         self
     }

@@ -52,18 +52,16 @@ impl CegarAnalysis {
         let manager = manager(&program, config, &mut notes)?;
         let manager = Rc::new(RefCell::new(manager));
         let portfolio = portfolio(&manager.borrow(), config)?;
-        let summarized = config.summarize.then(|| Arc::new(SummarizedCfa::new(&program, &targets).nodes()));
-        let mut locations = LocationCpa::new(Arc::clone(&program), targets).towards_targets();
-        if let Some(between) = &summarized {
-            locations = locations.summarized(Arc::clone(between));
-        }
-        let (mut composite, frame) = domains::composite_over(&program, locations, strategies);
-        let operator = match &summarized {
+        let summarized = config.summarize.then(|| SummarizedCfa::new(&program, &targets).nodes());
+        let locations = LocationCpa::new(Arc::clone(&program), targets).towards_targets();
+        let (locations, operator) = match summarized {
             Some(between) => {
-                BlockOperator::new(BlockOptions::BORDERS, Arc::clone(&program)).with_borders(BTreeSet::clone(between))
+                let operator = BlockOperator::new(BlockOptions::BORDERS, Arc::clone(&program));
+                (locations.summarized(between.clone()), operator.with_borders(between))
             }
-            None => block_operator(&program, config),
+            None => (locations, block_operator(&program, config)),
         };
+        let (mut composite, frame) = domains::composite_over(&program, locations, strategies);
         let predicate = composite.add(predicate_cpa(&manager, operator, config));
         let refiner = PredicateRefiner::new(
             Arc::clone(&program),

@@ -40,6 +40,9 @@ const ROUNDS: usize = 4;
 
 /// A formula with the same models. It is `false` if in each case the equations contradict what else is said.
 pub fn by_cases(terms: &mut Terms, formula: TermId) -> TermId {
+    if !is_hard(terms, formula) {
+        return formula;
+    }
     let formula = without_increments(terms, formula);
     match cases(terms, formula) {
         Some(left) => terms.or_all(&left),
@@ -47,13 +50,16 @@ pub fn by_cases(terms: &mut Terms, formula: TermId) -> TermId {
     }
 }
 
-/// A formula with the same models, in which sums share what they only add a constant to in some cases: where it is hard,
+/// Whether a formula is small and has an equation that is hard as a circuit.
+fn is_hard(terms: &mut Terms, formula: TermId) -> bool {
+    let nodes = terms.post_order(&[formula], |_| false);
+    nodes.len() <= SIZE && nodes.into_iter().any(|node| hard(terms, node, CHOICES).is_some())
+}
+
+/// A formula with the same models, in which sums share what they only add a constant to in some cases:
 /// `if c then x + 1 else x` is `x + (if c then 1 else 0)`, and what the equations then say of `x` is used.
 fn without_increments(terms: &mut Terms, formula: TermId) -> TermId {
     let nodes = terms.post_order(&[formula], |_| false);
-    if nodes.len() > SIZE || !nodes.iter().any(|&node| hard(terms, node, CHOICES).is_some()) {
-        return formula;
-    }
     let mut memo: FxHashMap<TermId, TermId> = FxHashMap::default();
     let mut found = false;
     for t in nodes {
@@ -90,8 +96,7 @@ fn increment(terms: &mut Terms, t: TermId) -> Option<TermId> {
 /// The cases of a formula that is hard, without those that are contradictory; none if it is not hard, or if there are too many
 /// cases or none is contradictory.
 pub fn cases(terms: &mut Terms, formula: TermId) -> Option<Vec<TermId>> {
-    let nodes = terms.post_order(&[formula], |_| false);
-    if nodes.len() > SIZE || !nodes.into_iter().any(|node| hard(terms, node, CHOICES).is_some()) {
+    if !is_hard(terms, formula) {
         return None;
     }
     let mut left = Vec::new();

@@ -3,25 +3,30 @@
 
 use cpa_core::Verdict;
 
-use super::{LOCK_LOOP, check};
+use super::{Checked, LOCK_LOOP, check};
 use crate::UNIFYING_VIEW;
+
+/// One refinement with one predicate, on the lock at the loop head; figures 2.5b and 2.6: the root, the loop head, and the
+/// loop head again, covered.
+fn is_proof_of_lock_loop(run: &Checked, case: &str) {
+    assert_eq!(run.verdict, Verdict::True, "{case}");
+    assert_eq!(run.analysis.refinements(), 1, "{case}");
+    let predicates = run.predicates();
+    assert_eq!(predicates.len(), 1, "only the loop head has predicates: {predicates:?}");
+    assert_eq!(predicates[0].len(), 1, "{predicates:?}");
+    assert!(predicates[0][0].contains("LOCK"), "{predicates:?}");
+    let states = run.abstraction_states();
+    let arg = run.analysis.arg();
+    assert_eq!(states.len(), 3, "{case}:\n{}", arg.dump());
+    assert_eq!(arg.location(states[1]), arg.location(states[2]));
+    assert_eq!(arg.covered_by(states[2]), Some(states[1]));
+}
 
 #[test]
 fn lock_loop_is_proved_with_one_refinement_and_a_predicate_on_lock() {
     for encoding in ["bitvector", "integer"] {
         let run = check(LOCK_LOOP, "f", &[("cpa.predicate.encoding", encoding)]);
-        assert_eq!(run.verdict, Verdict::True, "{encoding}");
-        assert_eq!(run.analysis.refinements(), 1, "{encoding}");
-        let predicates = run.predicates();
-        assert_eq!(predicates.len(), 1, "only the loop head has predicates: {predicates:?}");
-        assert_eq!(predicates[0].len(), 1, "{predicates:?}");
-        assert!(predicates[0][0].contains("LOCK"), "{predicates:?}");
-        // Figure 2.6: the root, the loop head, and the loop head again, covered.
-        let states = run.abstraction_states();
-        let arg = run.analysis.arg();
-        assert_eq!(states.len(), 3, "{encoding}:\n{}", arg.dump());
-        assert_eq!(arg.location(states[1]), arg.location(states[2]));
-        assert_eq!(arg.covered_by(states[2]), Some(states[1]));
+        is_proof_of_lock_loop(&run, encoding);
     }
 }
 
@@ -87,17 +92,7 @@ fn lock_loop_on_the_summarised_automaton_is_proved_as_in_figure_2_5() {
             ("analysis.traversal.order", order),
         ];
         let run = check(LOCK_LOOP, "f", &options);
-        assert_eq!(run.verdict, Verdict::True, "{order}");
-        assert_eq!(run.analysis.refinements(), 1, "{order}");
-        let predicates = run.predicates();
-        assert_eq!(predicates.len(), 1, "only the loop head has predicates: {predicates:?}");
-        assert_eq!(predicates[0].len(), 1, "{predicates:?}");
-        assert!(predicates[0][0].contains("LOCK"), "{predicates:?}");
-        let states = run.abstraction_states();
-        let arg = run.analysis.arg();
-        assert_eq!(states.len(), 3, "{order}:\n{}", arg.dump());
-        assert_eq!(arg.location(states[1]), arg.location(states[2]));
-        assert_eq!(arg.covered_by(states[2]), Some(states[1]));
+        is_proof_of_lock_loop(&run, order);
     }
 }
 
@@ -121,7 +116,7 @@ int main(void) {{
         assert_eq!(second.verdict, Verdict::True);
         assert_eq!(first.analysis.refinements(), second.analysis.refinements());
         assert_eq!(first.predicates(), second.predicates());
-        let told = |run: &super::Checked| -> Vec<_> {
+        let told = |run: &Checked| -> Vec<_> {
             let arg = run.analysis.arg();
             let mut states: Vec<_> =
                 run.abstraction_states().into_iter().map(|id| (arg.location(id), run.formula(id))).collect();
