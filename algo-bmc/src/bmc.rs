@@ -20,7 +20,7 @@ use cpa_core::{Arg, ArgId, Assurance, Counting, Cx, Outcome, Progress, Reason, S
 use cpa_predicate::Manager;
 use smt::Value;
 
-use crate::query::{Answer, ask_by};
+use crate::query::{Answer, ask_unrolled};
 use crate::trace::trace;
 use crate::unrolling::{Start, Unrolling};
 
@@ -237,7 +237,7 @@ impl Bmc {
             let unrolling = &self.unrolling;
             let read =
                 |manager: &mut Manager, model: &smt::solver::Model<'_>| trace(manager, unrolling, &violations, model);
-            match ask_by(Manager::unrolling_solver, cx, manager, &[any], None, read)? {
+            match ask_unrolled(cx, manager, &[any], None, read)? {
                 Answer::Unsat => break,
                 Answer::Unknown(why) => {
                     self.note(Reason::Stopped(Stop::GaveUp(format!("the solver gave no answer: {why}"))));
@@ -275,7 +275,7 @@ impl Bmc {
         let read = |manager: &mut Manager, model: &smt::solver::Model<'_>| {
             conditions.iter().position(|&c| model.eval(&manager.terms, c) == Some(Value::Bool(true)))
         };
-        let reached = match ask_by(Manager::unrolling_solver, cx, manager, &[any], None, read)? {
+        let reached = match ask_unrolled(cx, manager, &[any], None, read)? {
             Answer::Unsat => return Ok(()),
             Answer::Sat(reached) => reached.unwrap_or(0),
             Answer::Unknown(_) => 0,
@@ -327,7 +327,7 @@ impl Bmc {
                 }
                 found
             };
-            match ask_by(Manager::unrolling_solver, cx, manager, &[any], timeout, read)? {
+            match ask_unrolled(cx, manager, &[any], timeout, read)? {
                 Answer::Unsat => {
                     self.unrolling.retain_frontier(|id| reachable.contains(&id));
                     return Ok(self.unrolling.frontier().is_empty());

@@ -9,7 +9,8 @@ use std::time::Duration;
 use cpa_core::{Cx, Stop};
 use cpa_predicate::Manager;
 use cpa_predicate::manager::limits;
-use smt::solver::{CheckResult, Model, Solver};
+use smt::domains::{Domains, Progress};
+use smt::solver::{CheckResult, Limits, Model, Solver};
 use smt::{Term, TermId, algebra};
 
 /// The time for a query in which products may have any values.
@@ -26,6 +27,11 @@ pub enum Answer<T> {
     Unknown(String),
 }
 
+/// The steps of the first search for values of few, the time that the solver has afterwards, and by what both grow.
+const SEARCH: u64 = 400_000;
+const SOLVER: Duration = Duration::from_millis(250);
+const GROWTH: u32 = 4;
+
 /// Asks whether the conjunction of `formulas` is satisfiable; `read` gets the model. A cancelled run is an error.
 pub fn ask<T>(
     cx: &Cx,
@@ -34,42 +40,102 @@ pub fn ask<T>(
     timeout: Option<Duration>,
     read: impl FnOnce(&mut Manager, &Model<'_>) -> T,
 ) -> Result<Answer<T>, Stop> {
-    ask_by(Manager::path_solver, cx, manager, formulas, timeout, read)
+    cx.check()?;
+    let formula = simplified(manager, formulas);
+    let limits = limited(cx, timeout);
+    let answer = match refuted(Manager::path_solver, manager, formula, &limits) {
+        true => Answer::Unsat,
+        false => decide(Manager::path_solver, manager, formula, &limits, read).unwrap_or_else(|(answer, _)| answer),
+    };
+    cx.check()?;
+    Ok(answer)
 }
 
-/// As [`ask`], with solvers of another kind.
-pub(crate) fn ask_by<T>(
-    new_solver: fn(&Manager) -> Box<dyn Solver>,
+/// As [`ask`], about all paths up to a bound. Without a timeout models are searched for, too, where symbols have few values.
+pub(crate) fn ask_unrolled<T>(
     cx: &Cx,
     manager: &mut Manager,
     formulas: &[TermId],
     timeout: Option<Duration>,
-    read: impl FnOnce(&mut Manager, &Model<'_>) -> T,
+    mut read: impl FnOnce(&mut Manager, &Model<'_>) -> T,
 ) -> Result<Answer<T>, Stop> {
     cx.check()?;
-    let formula = manager.terms.and_all(formulas);
-    let formula = algebra::by_cases(&mut manager.terms, formula);
-    if let Term::False = manager.terms.get(formula) {
+    let formula = simplified(manager, formulas);
+    let new_solver = Manager::unrolling_solver;
+    if refuted(new_solver, manager, formula, &limited(cx, timeout)) {
         return Ok(Answer::Unsat);
     }
-    let mut limits = limits(cx);
-    if let Some(timeout) = timeout {
-        limits = limits.at_most(timeout);
-    }
-    if let Some(free) = algebra::without_products(&mut manager.terms, formula) {
-        let mut solver = new_solver(manager);
-        solver.assert(&manager.terms, free);
-        if let CheckResult::Unsat(_) = solver.check(&manager.terms, &[], &limits.at_most(WITHOUT_PRODUCTS)) {
-            return Ok(Answer::Unsat);
-        }
-    }
-    let mut solver = new_solver(manager);
-    solver.assert(&manager.terms, formula);
-    let answer = match solver.check(&manager.terms, &[], &limits) {
-        CheckResult::Sat(model) => Answer::Sat(read(manager, &model)),
-        CheckResult::Unsat(_) => Answer::Unsat,
-        CheckResult::Unknown(why) => Answer::Unknown(why),
+    let over = || cx.check().is_err();
+    let (mut steps, mut slice) = (SEARCH, SOLVER);
+    let mut search = match timeout {
+        None => Domains::new(&mut manager.terms, formula, &over),
+        Some(_) => None,
     };
+    while let Some(domains) = &mut search {
+        match domains.run(&manager.terms, steps, &over) {
+            Progress::Found(found) => {
+                let model = Model::new(found);
+                if model.holds(&manager.terms, formula) == Some(true) {
+                    return Ok(Answer::Sat(read(manager, &model)));
+                }
+                break;
+            }
+            // That there is no model is for the solver to say.
+            Progress::Exhausted => break,
+            Progress::Stopped => cx.check()?,
+        }
+        match decide(new_solver, manager, formula, &limits(cx).at_most(slice), read) {
+            Ok(answer) => return Ok(answer),
+            Err((_, unread)) => read = unread,
+        }
+        cx.check()?;
+        (steps, slice) = (steps.saturating_mul(GROWTH.into()), slice.saturating_mul(GROWTH));
+    }
+    let answer = decide(new_solver, manager, formula, &limited(cx, timeout), read).unwrap_or_else(|(answer, _)| answer);
     cx.check()?;
     Ok(answer)
+}
+
+fn limited(cx: &Cx, timeout: Option<Duration>) -> Limits {
+    let limits = limits(cx);
+    timeout.map_or_else(|| limits.clone(), |timeout| limits.at_most(timeout))
+}
+
+fn simplified(manager: &mut Manager, formulas: &[TermId]) -> TermId {
+    let formula = manager.terms.and_all(formulas);
+    algebra::by_cases(&mut manager.terms, formula)
+}
+
+/// Whether a formula is unsatisfiable even if products may have any values.
+fn refuted(
+    new_solver: fn(&Manager) -> Box<dyn Solver>,
+    manager: &mut Manager,
+    formula: TermId,
+    limits: &Limits,
+) -> bool {
+    if let Term::False = manager.terms.get(formula) {
+        return true;
+    }
+    algebra::without_products(&mut manager.terms, formula).is_some_and(|free| {
+        let mut solver = new_solver(manager);
+        solver.assert(&manager.terms, free);
+        solver.check(&manager.terms, &[], &limits.at_most(WITHOUT_PRODUCTS)).is_unsat()
+    })
+}
+
+/// What a solver says; without an answer there is still a use for `read`.
+fn decide<T, R: FnOnce(&mut Manager, &Model<'_>) -> T>(
+    new_solver: fn(&Manager) -> Box<dyn Solver>,
+    manager: &mut Manager,
+    formula: TermId,
+    limits: &Limits,
+    read: R,
+) -> Result<Answer<T>, (Answer<T>, R)> {
+    let mut solver = new_solver(manager);
+    solver.assert(&manager.terms, formula);
+    match solver.check(&manager.terms, &[], limits) {
+        CheckResult::Sat(model) => Ok(Answer::Sat(read(manager, &model))),
+        CheckResult::Unsat(_) => Ok(Answer::Unsat),
+        CheckResult::Unknown(why) => Err((Answer::Unknown(why), read)),
+    }
 }

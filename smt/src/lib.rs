@@ -2,6 +2,7 @@
 //! Terms, solvers and interpolation.
 //!
 //! * [`term`]: hash-consed terms over Booleans, bit-vectors, integers and arrays, built through simplifying constructors.
+//! * [`domains`]: models of formulas over few values, found as constraint solvers do.
 //! * [`algebra`]: formulas about products, simplified by what their equations imply.
 //! * [`solver`]: the solver interface, decorators, and Z3.
 //! * [`path`]: path formulas of large blocks.
@@ -17,6 +18,7 @@
 //! of CPU time.
 
 pub mod algebra;
+pub mod domains;
 pub mod error;
 pub mod itp;
 pub mod path;
