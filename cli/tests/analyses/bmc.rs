@@ -120,3 +120,28 @@ fn loops_that_overlap_without_nesting_are_unrolled_too() {
     assert!(!run.steps.is_empty());
     assert_eq!(verdict(&text.replace("BUG", "43"), &[]), Verdict::True);
 }
+
+/// A permutation of 0 to `size - 1` whose neighbours have distances that are all different, which solvers that look at bits do not find.
+#[test]
+fn values_of_puzzles_are_found_by_what_others_have_used_up() {
+    let puzzle = |size: usize, greatest: usize| {
+        let mut text = String::from("int main(void) {\n");
+        let assume = |text: &mut String, condition: String| *text += &format!("  if (!({condition})) return 0;\n");
+        for at in 0..size {
+            text += &format!("  int x{at} = __VERIFIER_nondet_int();\n");
+            assume(&mut text, format!("0 <= x{at} && x{at} <= {greatest}"));
+            (0..at).for_each(|other| assume(&mut text, format!("x{at} != x{other}")));
+        }
+        for at in 1..size {
+            let (one, other) = (at - 1, at);
+            text += &format!("  int d{at} = x{one} > x{other} ? x{one} - x{other} : x{other} - x{one};\n");
+            text += &format!("  int e{at} = __VERIFIER_nondet_int();\n");
+            assume(&mut text, format!("1 <= e{at} && e{at} <= {size}"));
+            (1..at).for_each(|other| assume(&mut text, format!("e{at} != e{other}")));
+            assume(&mut text, format!("e{at} == d{at}"));
+        }
+        verdict(&format!("{text}  reach_error();\n  return 0;\n}}\n"), &[]).to_string()
+    };
+    assert_eq!(puzzle(18, 17), "FALSE");
+    assert_eq!(puzzle(5, 3), "TRUE");
+}
