@@ -16,6 +16,11 @@ use smt::{Term, TermId, algebra};
 /// The time for a query in which products may have any values.
 const WITHOUT_PRODUCTS: Duration = Duration::from_millis(500);
 
+/// The steps of the first search for a model, the time that the solver has afterwards, and by what both grow.
+const SEARCH: u64 = 400_000;
+const SOLVER: Duration = Duration::from_millis(250);
+const GROWTH: u32 = 4;
+
 /// The answer to a query.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer<T> {
@@ -26,11 +31,6 @@ pub enum Answer<T> {
     /// The solver gave no answer.
     Unknown(String),
 }
-
-/// The steps of the first search for values of few, the time that the solver has afterwards, and by what both grow.
-const SEARCH: u64 = 400_000;
-const SOLVER: Duration = Duration::from_millis(250);
-const GROWTH: u32 = 4;
 
 /// Asks whether the conjunction of `formulas` is satisfiable; `read` gets the model. A cancelled run is an error.
 pub fn ask<T>(

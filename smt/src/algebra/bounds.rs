@@ -16,7 +16,7 @@ struct Comparison {
 
 /// The comparisons of a case, and the bounds of terms that follow from those with constants.
 #[derive(Default)]
-pub(super) struct Bounds {
+pub(crate) struct Bounds {
     comparisons: Vec<Comparison>,
     /// Least and greatest value, by term and whether it is read in two's complement.
     ranges: FxHashMap<(TermId, bool), (i128, i128)>,
@@ -35,7 +35,7 @@ const ROUNDS: usize = 3;
 
 impl Bounds {
     /// What the literals among the parts of a conjunction say.
-    pub(super) fn new(terms: &Terms, parts: &[TermId]) -> Self {
+    pub(crate) fn new(terms: &Terms, parts: &[TermId]) -> Self {
         let mut bounds = Bounds::default();
         for &part in parts {
             let (atom, negated) = terms.strip_not(part);
@@ -104,8 +104,8 @@ impl Bounds {
         equal
     }
 
-    /// The values of a part of a sum.
-    fn range(&self, terms: &Terms, part: TermId, signed: bool) -> (i128, i128) {
+    /// The least and the greatest value of a term, such as a part of a sum.
+    pub(crate) fn range(&self, terms: &Terms, part: TermId, signed: bool) -> (i128, i128) {
         let range = self.said(terms, part, signed);
         let Term::BvBin(op @ (BvBin::Udiv | BvBin::Sdiv | BvBin::Lshr), dividend, by) = *terms.get(part) else {
             return range;

@@ -22,7 +22,7 @@ use rustc_hash::FxHashMap;
 
 use crate::term::polynomial::{Monomial, Polynomial};
 use crate::term::{BvBin, Sort, Term, TermId, Terms};
-use bounds::Bounds;
+pub(crate) use bounds::Bounds;
 use definitions::Definitions;
 use ideal::{Ideal, degree};
 

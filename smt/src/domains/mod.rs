@@ -21,7 +21,7 @@ use rustc_hash::FxHashMap;
 
 use crate::error::Error;
 use crate::solver::Assignment;
-use crate::term::{SymId, Term, TermId, Terms, Value};
+use crate::term::{SymId, TermId, Terms, Value};
 
 use search::Search;
 use tables::Problem;
@@ -58,8 +58,7 @@ impl Domains {
     /// The search for a model of `formula`; none if some instance may have more than 128 values or the constraints are not mostly
     /// between two or three of them, or if `over` says that it is time to stop.
     pub fn new(terms: &mut Terms, formula: TermId, over: &dyn Fn() -> bool) -> Option<Domains> {
-        let conjuncts = conjuncts(terms, formula);
-        let problem = Problem::new(terms, &conjuncts, over)?;
+        let problem = Problem::new(terms, formula, over)?;
         Some(Domains { search: Search::new(problem) })
     }
 
@@ -67,19 +66,4 @@ impl Domains {
     pub fn run(&mut self, terms: &Terms, steps: u64, over: &dyn Fn() -> bool) -> Progress {
         self.search.run(terms, steps, over)
     }
-}
-
-/// The formulas whose conjunction the formula is.
-fn conjuncts(terms: &Terms, formula: TermId) -> Vec<TermId> {
-    let mut found = Vec::new();
-    let mut open = vec![formula];
-    while let Some(t) = open.pop() {
-        match terms.get(t) {
-            Term::And(parts) => open.extend(parts.iter().copied()),
-            _ => found.push(t),
-        }
-    }
-    found.sort_unstable();
-    found.dedup();
-    found
 }

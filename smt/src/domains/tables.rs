@@ -7,8 +7,9 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
+use crate::algebra::Bounds;
 use crate::term::semantics::{from_signed, to_signed};
-use crate::term::{BvCmp, Evaluator, Sort, SymId, Term, TermId, Terms, Value};
+use crate::term::{Evaluator, Sort, SymId, Term, TermId, Terms, Value};
 
 /// The most values of an instance: a domain is the bits of a number.
 pub(super) const VALUES: usize = 128;
@@ -18,8 +19,9 @@ const ALL_CELLS: usize = 1 << 22;
 /// The most constraints, and how many of them may have no table.
 const CONSTRAINTS: usize = 20_000;
 const WIDE: usize = 64;
-/// The most terms of a constraint.
+/// The most terms of a constraint, and of all of them.
 const TERMS: usize = 1000;
+const ALL_TERMS: usize = 1 << 20;
 /// How many evaluations there are between looks at the clock.
 const LOOK: usize = 1024;
 
@@ -64,15 +66,17 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    /// The conjuncts as constraints; none if they are not of the kind that tables are good for.
-    pub(super) fn new(terms: &mut Terms, conjuncts: &[TermId], over: &dyn Fn() -> bool) -> Option<Problem> {
+    /// The conjuncts of a formula as constraints; none if they are not of the kind that tables are good for.
+    pub(super) fn new(terms: &mut Terms, formula: TermId, over: &dyn Fn() -> bool) -> Option<Problem> {
         let mut symbols: Vec<Vec<(SymId, u32)>> = Vec::new();
         let mut unary: BTreeMap<(SymId, u32), Vec<TermId>> = BTreeMap::new();
         let mut several = Vec::new();
+        let conjuncts = terms.conjuncts(formula);
         if conjuncts.len() > CONSTRAINTS {
             return None;
         }
-        for &conjunct in conjuncts {
+        let mut left = ALL_TERMS;
+        for conjunct in conjuncts {
             let mut size = 0;
             let order = terms.post_order(&[conjunct], |_| {
                 size += 1;
@@ -81,6 +85,7 @@ impl Problem {
             if size > TERMS {
                 return None;
             }
+            left = usize::checked_sub(left, size)?;
             let found: BTreeSet<(SymId, u32)> = order.into_iter().filter_map(|t| terms.as_var(t)).collect();
             let found = Vec::from_iter(found);
             for &instance in &found {
@@ -111,8 +116,9 @@ impl Problem {
         for (conjunct, instances) in several.into_iter().zip(symbols) {
             let vars: Vec<usize> = instances.iter().map(|instance| numbers[instance]).collect();
             let sizes: Vec<usize> = vars.iter().map(|&var| problem.vars[var].values.len()).collect();
-            let cells = sizes.iter().product::<usize>();
-            if vars.len() > 3 || cells > CELLS {
+            // Of three variables there are at most as many cells as 128 to the power of three.
+            let cells = if vars.len() > 3 { usize::MAX } else { sizes.iter().product() };
+            if cells > CELLS {
                 wide += 1;
                 if wide > WIDE {
                     return None;
@@ -164,7 +170,7 @@ fn values(terms: &Terms, sym: SymId, index: u32, conditions: &[TermId]) -> Optio
     let candidates: Vec<Value> = match terms.symbol_sort(sym) {
         Sort::Bool => vec![Value::Bool(false), Value::Bool(true)],
         Sort::Bv(width) if width <= 64 => {
-            let (low, high) = range(terms, width, conditions);
+            let (low, high) = range(terms, terms.find_var(sym, index)?, conditions);
             if high - low >= 2 * VALUES as i128 {
                 return None;
             }
@@ -183,38 +189,21 @@ fn values(terms: &Terms, sym: SymId, index: u32, conditions: &[TermId]) -> Optio
 }
 
 /// Bounds of an instance as a signed number, from conditions that compare it with a constant.
-fn range(terms: &Terms, width: u32, conditions: &[TermId]) -> (i128, i128) {
-    let half = 1i128 << (width - 1);
-    let (mut low, mut high) = (-half, half - 1);
+fn range(terms: &Terms, instance: TermId, conditions: &[TermId]) -> (i128, i128) {
+    let width = terms.width(instance);
+    let bounds = Bounds::new(terms, conditions);
+    let (mut low, mut high) = bounds.range(terms, instance, true);
+    let unsigned = bounds.range(terms, instance, false);
+    if unsigned.1 < 1 << (width - 1) {
+        (low, high) = (low.max(unsigned.0), high.min(unsigned.1));
+    }
     for &condition in conditions {
-        let (atom, negated) = terms.strip_not(condition);
-        match *terms.get(atom) {
-            Term::BvCmp(op, left, right) if terms.as_var(left).is_some() => {
-                let Some(bits) = terms.as_bv(right) else { continue };
-                match (op, negated) {
-                    (BvCmp::Sle, false) => high = high.min(to_signed(width, bits)),
-                    (BvCmp::Sle, true) => low = low.max(to_signed(width, bits) + 1),
-                    (BvCmp::Ule, false) if (bits as i128) < half => {
-                        low = low.max(0);
-                        high = high.min(bits as i128);
-                    }
-                    _ => {}
-                }
-            }
-            Term::BvCmp(op, left, right) if terms.as_var(right).is_some() => {
-                let Some(bits) = terms.as_bv(left) else { continue };
-                match (op, negated) {
-                    (BvCmp::Sle, false) => low = low.max(to_signed(width, bits)),
-                    (BvCmp::Sle, true) => high = high.min(to_signed(width, bits) - 1),
-                    _ => {}
-                }
-            }
-            Term::Eq(left, right) if !negated && terms.as_var(left).is_some() => {
-                let Some(bits) = terms.as_bv(right) else { continue };
-                low = low.max(to_signed(width, bits));
-                high = high.min(to_signed(width, bits));
-            }
-            _ => {}
+        if let Term::Eq(left, right) = *terms.get(condition)
+            && left == instance
+            && let Some(bits) = terms.as_bv(right)
+        {
+            let number = to_signed(width, bits);
+            (low, high) = (low.max(number), high.min(number));
         }
     }
     (low, high)
