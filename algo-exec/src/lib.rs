@@ -18,7 +18,7 @@ mod states;
 pub use execution::{Execution, Options, Statistics};
 pub use exhaustive::{Exhaustive, Ranges};
 pub use playback::counterexample;
-pub use ranges::{Fixpoint, Subdivision};
+pub use ranges::{Fixpoint, Rounds, Subdivision};
 pub use states::{Options as StatesOptions, States, Statistics as StatesStatistics};
 
 use cfa::Program;

@@ -136,6 +136,11 @@ impl InputBox {
         }
     }
 
+    /// How often inputs were divided until this box was left.
+    pub(crate) fn divisions(&self) -> u32 {
+        self.parts.values().map(|(_, divided)| divided).sum()
+    }
+
     /// One value of an input.
     pub(crate) fn sample(&self, program: &Program, input: Input, var: VarId) -> i128 {
         self.part(program, input, var).0.sample()

@@ -9,20 +9,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use cfa::Program;
 use cfa::ids::{NodeId, VarId};
-use cfa::ir::{BinOp, ExprKind, HavocOrigin, Op};
-use cfa::{EdgeId, Program};
 use cpa_core::{Cx, Outcome, Stop, Verdict};
 
-use super::boxes::InputBox;
 use super::gave_up;
-use super::run::{Obstacle, Path, Runner};
+use super::run::{Path, Runner};
+use super::segment::{self, Flags, Missed, Place, Segment, flags, grouped};
 use super::state::State;
 use super::widening::{Thresholds, Widening};
 use crate::settled;
 
-/// The states of one location from one head that are kept apart.
-const APART: usize = 8;
 /// The states of one head that are kept apart.
 const CASES: usize = 32;
 /// How often a state takes the values of others before its bounds are moved to thresholds.
@@ -35,11 +32,6 @@ const SHRINKINGS: u32 = 12;
 const STEPS: u64 = 10_000_000;
 /// The greatest number of heads with different calls.
 const HEADS: usize = 4096;
-
-/// The head of a loop, and the edges of the calls that are active.
-type Place = (Vec<EdgeId>, NodeId);
-/// The values of variables by which states are kept apart, where they are known.
-type Flags = Vec<Option<i128>>;
 
 /// A state of a head; none stands for the start of the program.
 type Source = Option<(Place, Flags)>;
@@ -62,21 +54,6 @@ struct Head {
     /// The states, and how often each of them grew.
     states: BTreeMap<Flags, (State, u32)>,
     apart: Apart,
-}
-
-/// Why there is no proof.
-#[derive(Clone, Copy)]
-enum Missed {
-    Target(NodeId),
-    Undefined(NodeId),
-    Unsupported(EdgeId),
-}
-
-/// Where paths from one place lead.
-#[derive(Default)]
-struct Segment {
-    arrived: BTreeMap<Place, Vec<State>>,
-    missed: Option<Missed>,
 }
 
 /// Verification by an inductive state for each head of a loop.
@@ -150,12 +127,7 @@ impl Fixpoint {
             // The states are inductive: nothing was met on any path from any of them.
             let Some(&missed) = self.missed.values().next() else { return Ok(Verdict::True) };
             if self.shrinkings == SHRINKINGS || !self.shrink(cx, &program)? {
-                let place = |node| program.place(node);
-                return Ok(gave_up(&match missed {
-                    Missed::Target(node) => format!("ranges do not exclude the target at {}", place(node)),
-                    Missed::Undefined(node) => format!("an operation at {} may be undefined", place(node)),
-                    Missed::Unsupported(edge) => format!("edge {edge} cannot be run with ranges"),
-                }));
+                return Ok(gave_up(&missed.text(&program)));
             }
             self.shrinkings += 1;
         }
@@ -168,7 +140,7 @@ impl Fixpoint {
     /// States grow until each path from one of them to the next head ends in one of them; no if that takes too long.
     fn grow(&mut self, cx: &mut Cx, program: &Program) -> Result<bool, Stop> {
         while let Some(source) = self.next_open(program) {
-            let Segment { arrived, missed } = self.follow(cx, program, &source)?;
+            let Segment { arrived, missed, .. } = self.follow(cx, program, &source)?;
             self.open.remove(&source);
             match missed {
                 Some(missed) => self.missed.insert(source, missed),
@@ -213,6 +185,8 @@ impl Fixpoint {
                     smaller = true;
                     continue;
                 };
+                let mut new = new;
+                new.forget_forms();
                 smaller |= !new.covers(program, &state);
                 head.states.insert(flags, (new, grown));
             }
@@ -236,6 +210,8 @@ impl Fixpoint {
         let vars = |apart| [&self.counters[..], &self.flags, &[]][apart as usize];
         for (flags, new) in grouped(program, vars(head.apart), states) {
             let Some((state, grown)) = head.states.get_mut(&flags) else {
+                let mut new = new;
+                new.forget_forms();
                 head.states.insert(flags.clone(), (new, 0));
                 self.open.insert(Some((place.clone(), flags)));
                 continue;
@@ -273,126 +249,8 @@ impl Fixpoint {
             None => self.start.clone().expect("made first"),
             Some((place, flags)) => Path::new(place.1, place.0.clone(), self.heads[place].states[flags].0.clone()),
         };
-        let mut queue = BTreeMap::from([(order(program, &first), vec![first])]);
-        let (runner, inputs) = (self.runner(program), InputBox::default());
-        let (mut segment, mut steps) = (Segment::default(), 0);
-        // All paths to a location are there when its turn comes, because only edges to heads lead backwards.
-        while let Some((_, paths)) = queue.pop_first() {
-            cx.check()?;
-            for path in apart(program, &self.flags, paths) {
-                steps += 1;
-                let node = path.node;
-                if self.targets.contains(&node) {
-                    segment.missed = Some(Missed::Target(node));
-                    continue;
-                }
-                let next = match runner.step(&inputs, path) {
-                    Ok(next) => next,
-                    Err(Obstacle::Undefined) => {
-                        segment.missed = Some(Missed::Undefined(node));
-                        continue;
-                    }
-                    Err(Obstacle::Unsupported(edge)) => {
-                        segment.missed = Some(Missed::Unsupported(edge));
-                        continue;
-                    }
-                };
-                for Path { node, calls, state, .. } in next {
-                    if program.loops.is_head(node) {
-                        segment.arrived.entry((calls, node)).or_default().push(state);
-                    } else {
-                        let path = Path::new(node, calls, state);
-                        queue.entry(order(program, &path)).or_default().push(path);
-                    }
-                }
-            }
-        }
-        self.steps += steps;
+        let segment = segment::follow(cx, &self.runner(program), &self.flags, first)?;
+        self.steps += segment.steps;
         Ok(segment)
     }
-}
-
-/// The place of a path in the order in which locations are reached without going back to the head of a loop.
-fn order(program: &Program, path: &Path) -> Vec<u32> {
-    let calls = path.calls.iter().map(|&call| program.edge(call).src);
-    calls.chain([path.node]).map(|node| program.node(node).rpo).collect()
-}
-
-/// Paths to one location: not too many. States with the same values of flags become one.
-fn apart(program: &Program, flags: &[VarId], paths: Vec<Path>) -> Vec<Path> {
-    if paths.len() <= APART {
-        return paths;
-    }
-    let (node, calls) = (paths[0].node, paths[0].calls.clone());
-    let states = paths.into_iter().map(|path| path.state).collect();
-    let mut states: Vec<State> = grouped(program, flags, states).into_values().collect();
-    if states.len() > APART {
-        states = grouped(program, &[], states).into_values().collect();
-    }
-    states.into_iter().map(|state| Path::new(node, calls.clone(), state)).collect()
-}
-
-/// One state for all with the same values of some variables.
-fn grouped(program: &Program, vars: &[VarId], states: Vec<State>) -> BTreeMap<Flags, State> {
-    let mut groups: BTreeMap<Flags, State> = BTreeMap::new();
-    for state in states {
-        let values = vars.iter().map(|&var| state.get(var).range.single()).collect();
-        match groups.get_mut(&values) {
-            Some(group) => group.unite(program, &state, Widening::None),
-            None => {
-                groups.insert(values, state);
-            }
-        }
-    }
-    groups
-}
-
-/// The variables that only take constants and truth values, also from each other, and `counting` by constants.
-fn flags(program: &Program, counting: bool) -> Vec<VarId> {
-    let exprs = &program.exprs;
-    let counted = |value| match exprs.get(value).kind {
-        ExprKind::Binary(BinOp::Add | BinOp::Sub, from, step) if counting && exprs.as_const(step).is_some() => from,
-        _ => value,
-    };
-    let mut is_flag: Vec<bool> = program.vars.iter().map(|var| var.float.is_none()).collect();
-    loop {
-        let mut dropped = false;
-        let mut check = |is_flag: &mut Vec<bool>, var: VarId, value| {
-            let good = match exprs.get(counted(value)).kind {
-                ExprKind::Const(_) => true,
-                ExprKind::Var(from) => is_flag[from.index()],
-                _ => exprs.is_truth(value),
-            };
-            dropped |= !good && is_flag[var.index()];
-            is_flag[var.index()] &= good;
-        };
-        for edge in &program.edges {
-            match &edge.op {
-                Op::Assign { var, value } => check(&mut is_flag, *var, *value),
-                Op::Call { callee, args, .. } => {
-                    for (&param, &arg) in program.func(*callee).params.iter().zip(args) {
-                        check(&mut is_flag, param, arg);
-                    }
-                }
-                _ => {}
-            }
-        }
-        for edge in &program.edges {
-            let (from, var) = match &edge.op {
-                Op::Call { callee, result: Some(var), .. } => (program.func(*callee).ret, *var),
-                // A declaration without a value.
-                Op::Havoc { origin: HavocOrigin::Uninitialised, .. } => continue,
-                Op::Havoc { var, .. } | Op::Load { var, .. } | Op::Alloc { var, .. } => (None, *var),
-                _ => continue,
-            };
-            let good = from.is_some_and(|from| is_flag[from.index()]);
-            dropped |= !good && is_flag[var.index()];
-            is_flag[var.index()] &= good;
-        }
-        if !dropped {
-            break;
-        }
-    }
-    let vars = (0..program.vars.len()).map(VarId::new);
-    vars.filter(|var| is_flag[var.index()]).collect()
 }

@@ -6,14 +6,20 @@
 //! programs that compute with floating-point numbers in short loops or none, where formulas about single bits are hopeless.
 //! Where all executions of a part reach a target, one of them is replayed.
 
+mod affine;
 mod boxes;
 mod fixpoint;
+mod forms;
+mod relate;
+mod rounds;
 mod run;
+mod segment;
 mod state;
 mod value;
 mod widening;
 
 pub use fixpoint::Fixpoint;
+pub use rounds::Rounds;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;

@@ -13,8 +13,11 @@ use super::value::{MayBeUndefined, Range};
 
 /// How many edges all paths of a run have together.
 const STEPS: u32 = 20_000;
-/// How often a run may divide.
-const FORKS: u32 = 300;
+/// How often a run may divide, with inputs that were divided often and with others: what is wide is better divided than
+/// looked at for long.
+const FORKS: (u32, u32) = (300, 24);
+/// From so many divisions on inputs were divided often.
+const OFTEN: u32 = 40;
 /// How many edges the part before the first input may have.
 const LONGEST_BEGINNING: u32 = 100_000;
 
@@ -122,6 +125,7 @@ impl Runner<'_> {
     pub(crate) fn run(&self, beginning: &Beginning, inputs: &InputBox) -> Found {
         let mut open = vec![beginning.0.clone()];
         let (mut steps, mut forks) = (0, 0);
+        let most_forks = if inputs.divisions() < OFTEN { FORKS.1 } else { FORKS.0 };
         while let Some(path) = open.pop() {
             if self.targets.contains(&path.node) {
                 return match path.forked {
@@ -130,7 +134,7 @@ impl Runner<'_> {
                 };
             }
             steps += 1;
-            if steps > STEPS || forks > FORKS {
+            if steps > STEPS || forks > most_forks {
                 return Found::Unclear(path.asked());
             }
             let (inputs_before, sources) = (path.inputs.clone(), path.sources);
@@ -204,7 +208,7 @@ impl Runner<'_> {
                 path.state.set(*var, value);
             }
             Op::Store { addr, value, region } => {
-                let (addr, stored) = (path.state.eval(program, *addr)?, path.state.eval(program, *value)?);
+                let (addr, stored) = (path.state.eval(program, *addr)?, path.state.value(program, *value)?);
                 let ty = program.exprs.ty(*value);
                 match program.region(*region).width == Some(ty.bits) {
                     true => path.state.store_one(addr, ty, stored),
@@ -258,8 +262,8 @@ impl Runner<'_> {
     ) -> Result<Vec<Path>, Obstacle> {
         let mut cases = vec![(path, Vec::new())];
         for &id in exprs {
-            for (path, mut values) in std::mem::take(&mut cases) {
-                let value = path.state.eval(self.program, id)?;
+            for (mut path, mut values) in std::mem::take(&mut cases) {
+                let value = path.state.value(self.program, id)?;
                 if value.range.truth().is_some() || !self.program.exprs.is_truth(id) {
                     values.push(value);
                     cases.push((path, values));

@@ -2,14 +2,15 @@
 //! Ranges of all variables and of memory cells with known addresses: evaluation of expressions, and what conditions say
 //! about variables.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use cfa::Program;
 use cfa::ids::{ExprId, VarId};
 use cfa::ir::{CmpOp, ExprKind, FloatTy, IntTy};
-use rustc_hash::FxHashMap;
 
+use super::affine::{Base, Forms, Kind};
+use super::forms::Evaluation;
 use super::value::{self, Floats, MayBeUndefined, Range, bits, number};
 
 /// The greatest number of bytes of a cell.
@@ -65,14 +66,8 @@ pub(crate) struct State {
     written: Sources,
     /// The greatest number of a value.
     pub(super) numbers: u32,
-}
-
-/// The variable whose value an expression is.
-fn copied(program: &Program, id: ExprId) -> Option<VarId> {
-    match program.exprs.get(id).kind {
-        ExprKind::Var(var) => Some(var),
-        _ => None,
-    }
+    /// What is known of floating-point values as combinations of others; none in programs without such numbers.
+    pub(super) forms: Option<Rc<Forms>>,
 }
 
 /// Any value of a variable.
@@ -85,7 +80,8 @@ impl State {
     /// Nothing is known.
     pub(crate) fn new(program: &Program) -> Self {
         let vars = (0..program.vars.len()).map(|var| Value::free(any(program, VarId::new(var)))).collect();
-        State { vars, memory: Rc::default(), written: Sources::default(), numbers: 0 }
+        let forms = program.vars.iter().any(|var| var.float.is_some()).then(Rc::default);
+        State { vars, memory: Rc::default(), written: Sources::default(), numbers: 0, forms }
     }
 
     pub(crate) fn get(&self, var: VarId) -> Value {
@@ -102,7 +98,66 @@ impl State {
             return value;
         }
         self.numbers += 1;
-        Value { number: self.numbers, ..value }
+        let value = Value { number: self.numbers, ..value };
+        self.note(value);
+        value
+    }
+
+    /// Remembers a finite floating-point number as one that others can be combinations of.
+    fn note(&mut self, value: Value) {
+        if let Some(forms) = &mut self.forms
+            && let Range::Float(Floats { ty, low, high, nan: false }) = value.range
+            && low.is_finite()
+            && high.is_finite()
+            && low <= high
+        {
+            Rc::make_mut(forms).add_base(value.number, Base { kind: Kind::Float(ty), low, high });
+        }
+    }
+
+    /// The value of an expression, with a number and a form if it is a combination of others.
+    pub(crate) fn value(&mut self, program: &Program, id: ExprId) -> Result<Value, MayBeUndefined> {
+        let mut evaluation = Evaluation::new(program, self);
+        let range = evaluation.eval(id)?;
+        let form = evaluation.result(id);
+        let mut value = Value { range, sources: evaluation.sources, number: self.copied(program, id) };
+        if let (Some((kind, form)), 0, Some(forms)) = (form, value.number, &mut self.forms) {
+            // What is left is shared by all that is made of this value.
+            let (error, number) = (self.numbers + 1, self.numbers + 2);
+            self.numbers = number;
+            value.number = number;
+            let form = Rc::make_mut(forms).with_rest(Rc::unwrap_or_clone(form), error);
+            Rc::make_mut(forms).of.insert(number, (kind, Rc::new(form)));
+        }
+        if self.forms.as_ref().is_some_and(|forms| forms.of.len() + forms.bases.len() > self.most_forms()) {
+            self.drop_forms();
+        }
+        Ok(value)
+    }
+
+    /// Nothing is known of values as combinations of others any more.
+    pub(super) fn forget_forms(&mut self) {
+        if self.forms.is_none() {
+            return;
+        }
+        self.forms = Some(Rc::default());
+        let cells = self.memory.values().map(|&(_, value)| value);
+        let known: Vec<Value> = self.vars.iter().copied().chain(cells).filter(|value| value.number != 0).collect();
+        known.into_iter().for_each(|value| self.note(value));
+    }
+
+    /// The number of forms from which on those that are not needed are looked for.
+    fn most_forms(&self) -> usize {
+        4 * (self.vars.len() + self.memory.len()) + 1024
+    }
+
+    /// Drops the forms of values that are nowhere any more.
+    pub(super) fn drop_forms(&mut self) {
+        let cells = self.memory.values().map(|(_, value)| value);
+        let live: BTreeSet<u32> = self.vars.iter().chain(cells).map(|value| value.number).collect();
+        if let Some(forms) = &mut self.forms {
+            Rc::make_mut(forms).retain(|number| live.contains(&number));
+        }
     }
 
     /// A variable has one of fewer values, and so has all that has the same value.
@@ -112,6 +167,7 @@ impl State {
         if number == 0 {
             return;
         }
+        self.note(self.vars[var.index()]);
         for (at, other) in self.vars.iter_mut().enumerate() {
             if other.number == number && other.range.single().is_none() && fits(range, program.var(VarId::new(at)).ty) {
                 other.range = range;
@@ -125,11 +181,17 @@ impl State {
 
     /// The value of an expression.
     pub(crate) fn eval(&self, program: &Program, id: ExprId) -> Result<Value, MayBeUndefined> {
-        let sources = Sources::default();
-        let mut evaluation = Evaluation { program, state: self, memo: FxHashMap::default(), sources };
+        let mut evaluation = Evaluation::new(program, self);
         let range = evaluation.eval(id)?;
-        let number = copied(program, id).map_or(0, |var| self.get(var).number);
-        Ok(Value { range, sources: evaluation.sources, number })
+        Ok(Value { range, sources: evaluation.sources, number: self.copied(program, id) })
+    }
+
+    /// The number of the variable whose value an expression is.
+    fn copied(&self, program: &Program, id: ExprId) -> u32 {
+        match program.exprs.get(id).kind {
+            ExprKind::Var(var) => self.get(var).number,
+            _ => 0,
+        }
     }
 
     fn range(&self, program: &Program, id: ExprId) -> Result<Range, MayBeUndefined> {
@@ -481,93 +543,4 @@ fn below(l: &mut Floats, r: &mut Floats, strict: bool) {
     let high = l.high.min(next(l.ty, r.high, false));
     r.low = r.low.max(next(r.ty, l.low, true));
     l.high = high;
-}
-
-struct Evaluation<'a> {
-    program: &'a Program,
-    state: &'a State,
-    memo: FxHashMap<ExprId, Range>,
-    /// Where the values that are not known exactly come from.
-    sources: Sources,
-}
-
-impl Evaluation<'_> {
-    fn integers(&mut self, id: ExprId) -> Result<(i128, i128), MayBeUndefined> {
-        Ok(self.eval(id)?.integers(self.program.exprs.ty(id)))
-    }
-
-    // Recursion is fine: the lowering bounds the depth of expressions.
-    fn eval(&mut self, id: ExprId) -> Result<Range, MayBeUndefined> {
-        let expr = self.program.exprs.get(id);
-        match expr.kind {
-            ExprKind::Const(value) => return Ok(Range::of(value)),
-            ExprKind::Var(var) => {
-                let value = self.state.get(var);
-                if value.range.single().is_none() {
-                    self.sources.add(value.sources);
-                }
-                return Ok(value.range);
-            }
-            _ => {}
-        }
-        if let Some(&value) = self.memo.get(&id) {
-            return Ok(value);
-        }
-        let result = match expr.kind {
-            ExprKind::Const(_) | ExprKind::Var(_) => unreachable!("returned above"),
-            ExprKind::Unary(op, arg) => value::unary(op, expr.ty, self.integers(arg)?),
-            ExprKind::Binary(op, left, right) => {
-                let left = self.integers(left)?;
-                value::binary(op, expr.ty, left, self.integers(right)?)?
-            }
-            ExprKind::Cmp(op, left, right) => {
-                let left = self.integers(left)?;
-                Range::of_truth(value::compare(op, left, self.integers(right)?))
-            }
-            ExprKind::FloatCmp(op @ (CmpOp::Eq | CmpOp::Lt | CmpOp::Le), ty, left, right) if left == right => {
-                // A number is equal to itself.
-                let range = self.eval(left)?.floats(ty);
-                Range::of_truth((range.is_empty() || !range.nan).then_some(!range.nan && op != CmpOp::Lt))
-            }
-            ExprKind::Not(arg) => Range::of_truth(self.eval(arg)?.truth().map(|truth| !truth)),
-            ExprKind::And(left, right) => self.connective(left, right, false)?,
-            ExprKind::Or(left, right) => self.connective(left, right, true)?,
-            ExprKind::Ite(cond, yes, no) => match self.eval(cond)?.truth() {
-                Some(true) => self.eval(yes)?,
-                Some(false) => self.eval(no)?,
-                None => self.eval(yes)?.join(self.eval(no)?),
-            },
-            ExprKind::Cast(arg) if self.program.exprs.ty(arg) == expr.ty => self.eval(arg)?,
-            ExprKind::Cast(arg) => value::cast(expr.ty, self.integers(arg)?),
-            ExprKind::Float(op, ty, left, right) => {
-                let same = left == right;
-                let left = self.eval(left)?;
-                value::float_binary(op, ty, left, self.eval(right)?, same)
-            }
-            ExprKind::FloatFn(function, ty, arg) => value::float_function(function, ty, self.eval(arg)?),
-            ExprKind::FloatCmp(op, ty, left, right) => {
-                let left = self.eval(left)?;
-                Range::of_truth(value::float_compare(op, ty, left, self.eval(right)?))
-            }
-            ExprKind::FloatFromInt(to, arg) => value::from_integers(to, self.integers(arg)?),
-            ExprKind::FloatToInt(from, arg) => value::to_integers(from, self.eval(arg)?, expr.ty)?,
-            ExprKind::FloatToFloat(from, arg) => value::convert(from, self.eval(arg)?),
-        };
-        self.memo.insert(id, result);
-        Ok(result)
-    }
-
-    /// A conjunction, or a disjunction, which is decided when an operand has the value `decisive`.
-    fn connective(&mut self, left: ExprId, right: ExprId, decisive: bool) -> Result<Range, MayBeUndefined> {
-        let left = self.eval(left)?.truth();
-        if left == Some(decisive) {
-            return Ok(Range::of_truth(left));
-        }
-        let right = self.eval(right)?.truth();
-        Ok(Range::of_truth(match (left, right) {
-            (_, Some(value)) if value == decisive => right,
-            (Some(_), Some(_)) => Some(!decisive),
-            _ => None,
-        }))
-    }
 }

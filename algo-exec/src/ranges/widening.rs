@@ -75,7 +75,7 @@ impl Thresholds {
 }
 
 impl Widening<'_> {
-    fn integers(self, ty: IntTy, old: (i128, i128), new: (i128, i128)) -> Range {
+    pub(super) fn integers(self, ty: IntTy, old: (i128, i128), new: (i128, i128)) -> Range {
         let (mut low, mut high) = new;
         let thresholds = match self {
             Widening::None => return Range::Int { low, high },
@@ -93,7 +93,7 @@ impl Widening<'_> {
         Range::Int { low, high }
     }
 
-    fn floats(self, old: Floats, new: Floats) -> Range {
+    pub(super) fn floats(self, old: Floats, new: Floats) -> Range {
         let thresholds = match (self, new.ty) {
             (Widening::None, _) => return Range::Float(new),
             (Widening::Thresholds(thresholds), FloatTy::F32) => &thresholds.singles[..],
@@ -133,7 +133,7 @@ impl Numbers {
 }
 
 /// The type of integers of a cell: unsigned only if it has values that no signed integer has.
-fn cell_type(width: u32, (low, high): (i128, i128)) -> IntTy {
+pub(super) fn cell_type(width: u32, (low, high): (i128, i128)) -> IntTy {
     let signed = IntTy { bits: width, signed: true };
     if low < 0 || high <= signed.max() { signed } else { IntTy { signed: false, ..signed } }
 }
@@ -179,6 +179,7 @@ impl State {
             *old = Value { number: numbers.of(*old, *new), ..Value::free(range) };
         }
         self.numbers = numbers.last;
+        self.forget_forms();
     }
 
     /// The cells that are known in both states; where some overlap the wide ones.

@@ -4,31 +4,36 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use algo_exec::Fixpoint;
+use algo_exec::{Fixpoint, Rounds};
 use cfa::Program;
 use cfa::ids::NodeId;
-use cpa_core::{Cx, Outcome};
+use cpa_core::{Cx, Outcome, Reason, Stop, Verdict};
 
 use super::Analysis;
 
-/// The fixpoint of ranges.
+/// The fixpoint of ranges, and that of combinations of values where ranges alone prove nothing.
 pub struct RangesAnalysis {
     fixpoint: Fixpoint,
+    rounds: Rounds,
 }
 
 impl RangesAnalysis {
     /// The fixpoint of ranges in `program`.
     pub fn new(program: Arc<Program>, targets: BTreeSet<NodeId>) -> Self {
-        Self { fixpoint: Fixpoint::new(program, targets) }
+        Self { fixpoint: Fixpoint::new(Arc::clone(&program), targets.clone()), rounds: Rounds::new(program, targets) }
     }
 }
 
 impl Analysis for RangesAnalysis {
     fn run(&mut self, cx: &mut Cx) -> Outcome {
-        self.fixpoint.run(cx)
+        let outcome = self.fixpoint.run(cx);
+        match outcome.verdict() {
+            Verdict::Unknown(Reason::Stopped(Stop::GaveUp(_))) => self.rounds.run(cx),
+            _ => outcome,
+        }
     }
 
     fn statistics(&self) -> Vec<(String, String)> {
-        vec![("Number of steps with ranges".into(), self.fixpoint.steps().to_string())]
+        vec![("Number of steps with ranges".into(), (self.fixpoint.steps() + self.rounds.steps()).to_string())]
     }
 }
