@@ -38,6 +38,9 @@ use run::{Asked, Beginning, Found, Runner};
 /// From this number of open parts on the smallest ones come first.
 const MANY: usize = 2048;
 
+/// How many runs there are for each one that is thorough.
+const THOROUGH: u64 = 16;
+
 /// Verification by division of the inputs.
 pub struct Subdivision {
     program: Arc<Program>,
@@ -82,7 +85,8 @@ impl Subdivision {
             let (part, from_back) = (first.clone(), self.open.len() >= MANY);
             self.runs += 1;
             report_runs(cx, self.runs);
-            let divided = match runner.run(beginning, &part) {
+            let thorough = self.runs.is_power_of_two() || self.runs.is_multiple_of(THOROUGH);
+            let divided = match runner.run(beginning, &part, thorough) {
                 Found::Nothing => None,
                 Found::Unsupported(edge) => return Ok(gave_up(&format!("edge {edge} cannot be run with ranges"))),
                 Found::Unclear(asked) => Some(asked),
@@ -93,7 +97,7 @@ impl Subdivision {
                 Found::Maybe(asked) => {
                     self.runs += 1;
                     let point = part.point(&program, &asked.inputs);
-                    if let Found::Target(node, asked) = runner.run(beginning, &point)
+                    if let Found::Target(node, asked) = runner.run(beginning, &point, true)
                         && let Some(verdict) = found(cx, &program, self.max_bytes, &point, node, &asked)?
                     {
                         return Ok(verdict);

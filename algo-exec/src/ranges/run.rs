@@ -13,11 +13,11 @@ use super::value::{MayBeUndefined, Range};
 
 /// How many edges all paths of a run have together.
 const STEPS: u32 = 20_000;
-/// How often a run may divide, with inputs that were divided often and with others: what is wide is better divided than
-/// looked at for long.
-const FORKS: (u32, u32) = (300, 24);
-/// From so many divisions on inputs were divided often.
-const OFTEN: u32 = 40;
+/// How often a thorough run may divide.
+const FORKS: u32 = 300;
+/// How often a quick run may divide, more often the more its inputs were divided before: what is wide is better divided
+/// than looked at for long.
+const QUICK_FORKS: u32 = 4;
 /// How many edges the part before the first input may have.
 const LONGEST_BEGINNING: u32 = 100_000;
 
@@ -121,11 +121,11 @@ impl Runner<'_> {
         Beginning(path)
     }
 
-    /// Follows all paths with inputs in the box.
-    pub(crate) fn run(&self, beginning: &Beginning, inputs: &InputBox) -> Found {
+    /// Follows all paths with inputs in the box, unless there are too many of them.
+    pub(crate) fn run(&self, beginning: &Beginning, inputs: &InputBox, thorough: bool) -> Found {
         let mut open = vec![beginning.0.clone()];
         let (mut steps, mut forks) = (0, 0);
-        let most_forks = if inputs.divisions() < OFTEN { FORKS.1 } else { FORKS.0 };
+        let most_forks = if thorough { FORKS } else { FORKS.min(QUICK_FORKS + inputs.divisions() / 2) };
         while let Some(path) = open.pop() {
             if self.targets.contains(&path.node) {
                 return match path.forked {
