@@ -38,8 +38,8 @@ use run::{Asked, Beginning, Found, Runner};
 /// From this number of open parts on the smallest ones come first.
 const MANY: usize = 2048;
 
-/// How many runs there are for each one that is thorough.
-const THOROUGH: u64 = 16;
+/// From so many divisions on all runs are thorough; before, some are.
+const THOROUGH: u32 = 40;
 
 /// Verification by division of the inputs.
 pub struct Subdivision {
@@ -85,7 +85,7 @@ impl Subdivision {
             let (part, from_back) = (first.clone(), self.open.len() >= MANY);
             self.runs += 1;
             report_runs(cx, self.runs);
-            let thorough = self.runs.is_power_of_two() || self.runs.is_multiple_of(THOROUGH);
+            let thorough = self.runs.is_power_of_two() || part.divisions() >= THOROUGH;
             let divided = match runner.run(beginning, &part, thorough) {
                 Found::Nothing => None,
                 Found::Unsupported(edge) => return Ok(gave_up(&format!("edge {edge} cannot be run with ranges"))),
