@@ -19,7 +19,7 @@ use crate::poly::{Atom, Poly};
 use crate::pool::{ArrayId, AtomKind, CondId, Pool};
 use crate::prove::Prover;
 use crate::range::Range;
-use crate::state::{Named, Names, ObjectId, State};
+use crate::state::{Cells, Named, Names, ObjectId, State};
 use crate::subst::Replacement;
 
 /// The most paths of one walk.
@@ -352,6 +352,16 @@ impl<'a> Walker<'a> {
         };
         let bytes = i128::from(bits / 8);
         let size = self.value(state, size, false)?;
+        let address = self.value(state, addr, true)?;
+        if let Some(base) = self.base(&address)?
+            && let AtomKind::Base(object) = *self.pool.kind(base)
+            && address == Poly::atom(base)
+            && state.objects.get(&object) == Some(&size)
+        {
+            // All of a new object; nothing is said of a part of a cell at its end.
+            let count = self.pool.div(&size, bytes)?;
+            return self.clear_cells(state, (object, region), Poly::constant(0), &count);
+        }
         let count = match size.as_constant() {
             Some(size) if size % bytes == 0 && size >= 0 => size / bytes,
             _ => return gave_up("the size of a cleared part is not known"),
@@ -369,10 +379,15 @@ impl<'a> Walker<'a> {
         if !fits {
             return gave_up("an access may be out of bounds");
         }
+        self.clear_cells(state, cells, index, &Poly::constant(count))
+    }
+
+    /// Clears so many cells, which are not fewer than 0.
+    fn clear_cells(&mut self, state: &mut State, cells: Cells, start: Poly, count: &Poly) -> Result<(), Stop> {
         let array = self.contents(state, cells);
-        let write = Write { start: index, stride: 1, value: Poly::constant(0), guard: Pool::truth(true), rows: 1 };
+        let write = Write { start, stride: 1, value: Poly::constant(0), guard: Pool::truth(true), rows: 1 };
         let hole = self.pool.hole();
-        let array = self.pool.layer(array, &Poly::constant(count), &write, hole)?;
+        let array = self.pool.layer(array, count, &write, hole)?;
         state.memory.insert(cells, array);
         Ok(())
     }

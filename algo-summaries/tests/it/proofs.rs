@@ -4,7 +4,7 @@
 use crate::proved;
 
 const HEAD: &str = "extern int __VERIFIER_nondet_int(void); extern short __VERIFIER_nondet_short(void);
-    extern void abort(void); extern void *malloc(unsigned);
+    extern void abort(void); extern void *malloc(unsigned); extern void *calloc(unsigned, unsigned);
     void reach_error(void) { abort(); } void check(int c) { if (!c) { reach_error(); } }
     int a[1000]; int b[1000]; long long l[1000];\n";
 
@@ -50,6 +50,24 @@ fn loops_write_functions_of_the_position() {
         for (int i = 0; i < 1000; i++) check(b[i] == 1999 - 2 * i);";
     right_and_wrong(body, "1999 - 2 * i", "1999 - i");
     right_and_wrong(body, "a[i] = 2 * i; for (int i = 0; i < 1000", "a[i] = 2 * i; for (int i = 0; i < 999");
+}
+
+#[test]
+fn objects_of_any_size_are_cleared() {
+    let body = "int n = __VERIFIER_nondet_int(); if (n < 0 || n > 100000) return 0; int *p = calloc(n, sizeof(int));
+        for (int i = 0; i < n; i++) if (i % 3 == 1) p[i] = 5; for (int i = 0; i < n; i++) check(p[i] == 0 || p[i] == 5);";
+    right_and_wrong(body, "p[i] == 0 || ", "");
+    right_and_wrong(body, "calloc(n, sizeof(int))", "malloc(n * sizeof(int))");
+    right_and_wrong(body, "p[i] = 5", "p[i + 1 < n ? i + 1 : 0] = i");
+    // Half of an object, and one byte less than all of it.
+    let cleared = "int n = __VERIFIER_nondet_int(); if (n < 1 || n > 1000) return 0; int *p = calloc(n, sizeof(int));
+        for (int i = 0; i < n; i++) check(p[i] == 0);";
+    let by_hand = cleared.replace("calloc(n, sizeof(int))", "malloc(4 * n); __builtin_memset(p, 0, 4 * n)");
+    let text = |body: &str| format!("{HEAD} int main(void) {{ {body} return 0; }}");
+    assert!(proved(&text(cleared)));
+    for part in ["2 * n", "4 * n - 1", "4 * (n - 1)"] {
+        assert!(!proved(&text(&by_hand.replace("0, 4 * n", &format!("0, {part}")))), "{part}");
+    }
 }
 
 #[test]
