@@ -318,29 +318,19 @@ mod tests {
     use crate::ranges::value::{bits, number};
     use cfa::floats;
     use cfa::ir::{FloatFn, FloatOp};
+    use cfa::machine::Random;
 
-    /// A xorshift generator.
-    struct Random(u64);
-
-    impl Random {
-        fn next(&mut self) -> u64 {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            self.0 >> 8
-        }
-
-        /// A number of the format between others; the ends are often interesting.
-        fn between(&mut self, ty: FloatTy, low: f64, high: f64) -> f64 {
-            let at = [0.0, 1.0, 0.5, (self.next() % 1000) as f64 / 1000.0][(self.next() % 4) as usize];
-            number(ty, bits(ty, low + (high - low) * at)).clamp(low, high)
-        }
+    /// A number of the format between others; the ends are often interesting.
+    fn between(random: &mut Random, ty: FloatTy, low: f64, high: f64) -> f64 {
+        let inside = random.below(1000) as f64 / 1000.0;
+        let at = random.pick(&[0.0, 1.0, 0.5, inside]);
+        number(ty, bits(ty, low + (high - low) * at)).clamp(low, high)
     }
 
     /// The same expression of base values with ranges and of values in them, step by step.
     #[test]
     fn forms_have_all_values() {
-        let mut random = Random(0x1234_5678_9abc_def1);
+        let mut random = Random::new(1);
         let (mut kept, mut narrow) = (0, 0);
         for round in 0..4000u32 {
             let ty = if round % 2 == 0 { FloatTy::F32 } else { FloatTy::F64 };
@@ -348,19 +338,18 @@ mod tests {
             let mut known: Vec<(Form, (f64, f64), f64)> = Vec::new();
             let mut values = BTreeMap::new();
             for base in 1..=3 {
-                let (a, b) = (random.between(ty, -8.0, 8.0), random.between(ty, -8.0, 8.0));
+                let (a, b) = (between(&mut random, ty, -8.0, 8.0), between(&mut random, ty, -8.0, 8.0));
                 let (low, high) = (a.min(b), a.max(b));
-                let value = random.between(ty, low, high);
+                let value = between(&mut random, ty, low, high);
                 bases.insert(base, Base { kind: Kind::Float(ty), low, high });
                 values.insert(base, value);
                 known.push((Form { terms: vec![(base, 1.0)], low: 0.0, high: 0.0 }, (low, high), value));
             }
             for _ in 0..6 {
-                let pick = |random: &mut Random| random.next() as usize % known.len();
-                let (l, r) = (pick(&mut random), pick(&mut random));
+                let (l, r) = (random.below(known.len()), random.below(known.len()));
                 let ((a, a_range, x), (b, b_range, y)) = (&known[l], &known[r]);
                 let (x_bits, y_bits) = (bits(ty, *x), bits(ty, *y));
-                let (exact, result) = match random.next() % 6 {
+                let (exact, result) = match random.below(6) {
                     0 => (a.plus(b, 1.0, &bases), floats::binary(FloatOp::Add, ty, x_bits, y_bits)),
                     1 => (a.plus(b, -1.0, &bases), floats::binary(FloatOp::Sub, ty, x_bits, y_bits)),
                     2 | 3 => (a.times(b, l == r, &bases), floats::binary(FloatOp::Mul, ty, x_bits, y_bits)),

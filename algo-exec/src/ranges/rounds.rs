@@ -186,6 +186,7 @@ impl Rounds {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cfa::machine::Random;
     use cfa::{Options, Property, Source};
 
     fn verify(text: &str) -> String {
@@ -236,24 +237,18 @@ mod tests {
     /// Random linear loops with inputs, resets and a counter: what an execution reaches is not excluded.
     #[test]
     fn nothing_is_excluded_that_executions_reach() {
-        let mut seed = 0x9e37_79b9_7f4a_7c15u64;
-        let mut random = move |bound: u64| {
-            seed ^= seed << 13;
-            seed ^= seed >> 7;
-            seed ^= seed << 17;
-            (seed >> 8) % bound
-        };
+        let mut random = Random::new(1);
         let (mut proved, mut close) = (0, 0);
         for _ in 0..60 {
-            let mut coef = |scale: f64| (random(2001) as f64 - 1000.0) / 1000.0 * scale;
+            let mut coef = |scale: f64| (random.below(2001) as f64 - 1000.0) / 1000.0 * scale;
             let [a, b, c, d, e] = [coef(1.4), coef(0.9), coef(1.0), coef(1.0), coef(0.5)];
-            let reset = random(3) == 0;
+            let reset = random.below(3) == 0;
             let mut most = 0.0f64;
             for _ in 0..40 {
                 let (mut y, mut y1, mut x1) = (0.0f64, 0.0f64, 0.0f64);
                 for _ in 0..100 {
-                    let x = [-1.0, 1.0, (random(2001) as f64 - 1000.0) / 1000.0][random(3) as usize];
-                    if reset && random(8) == 0 {
+                    let x = [-1.0, 1.0, (random.below(2001) as f64 - 1000.0) / 1000.0][random.below(3)];
+                    if reset && random.below(8) == 0 {
                         (y, y1) = (x * 0.5, x);
                     }
                     let next = a * y + b * y1 + c * x + d * x1 + e;

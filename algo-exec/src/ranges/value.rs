@@ -397,16 +397,14 @@ pub(crate) fn convert(from: FloatTy, arg: Range) -> Range {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cfa::machine::Random;
 
-    /// A xorshift generator.
-    struct Random(u64);
+    /// Random values, in random ranges.
+    struct Values(Random);
 
-    impl Random {
+    impl Values {
         fn below(&mut self, bound: u64) -> u64 {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            (self.0 >> 8) % bound
+            self.0.next() % bound
         }
 
         /// A range of a type with a value in it; both ends are often interesting.
@@ -449,7 +447,7 @@ mod tests {
 
     #[test]
     fn integer_operations_cover_all_values() {
-        let mut random = Random(0x1234_5678_9abc_def1);
+        let mut random = Values(Random::new(1));
         let ops = [BinOp::Add, BinOp::Sub, BinOp::Mul, BinOp::Div, BinOp::Rem, BinOp::Shl, BinOp::Shr];
         let ops = [&ops[..], &[BinOp::BitAnd, BinOp::BitOr, BinOp::BitXor]].concat();
         for round in 0..200_000u32 {
@@ -477,7 +475,7 @@ mod tests {
 
     #[test]
     fn floating_point_operations_cover_all_values() {
-        let mut random = Random(0x1234_5678_9abc_def1);
+        let mut random = Values(Random::new(1));
         let functions = [FloatFn::Sqrt, FloatFn::Floor, FloatFn::Ceil, FloatFn::Trunc, FloatFn::Round];
         for round in 0..100_000u32 {
             let ty = if round % 2 == 0 { FloatTy::F32 } else { FloatTy::F64 };
@@ -509,7 +507,7 @@ mod tests {
 
     #[test]
     fn bits_that_are_read_as_numbers_cover_all_values() {
-        let mut random = Random(0x1234_5678_9abc_def1);
+        let mut random = Values(Random::new(1));
         for ty in [FloatTy::F32, FloatTy::F64] {
             for _ in 0..20_000 {
                 let ((low, high), x) = random.range(ty.bits());
