@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How fast executions and what resembles them cover a program: a number of runs with chosen inputs, all combinations of
-//! inputs, ranges that are divided, and the states of a state machine. The size is the number of runs, or of states.
+//! inputs, ranges that are divided, combinations of values of a digital filter, and the states of a state machine. The size
+//! is the number of runs, of filters one behind the other, or of states.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use algo_exec::{Execution, Exhaustive, Options, Ranges, States, StatesOptions, Subdivision};
+use algo_exec::{Execution, Exhaustive, Options, Ranges, Rounds, States, StatesOptions, Subdivision};
 use cfa::ir::Op;
 use cfa::{NodeId, Program, Property, Source};
 use cpa_core::{Cx, Verdict};
@@ -42,6 +43,20 @@ fn polynomial(gap: f64) -> String {
     )
 }
 
+/// Filters of second order, each of which gets what the one before it gives.
+fn filters(count: usize) -> String {
+    let mut text = String::from("int main(void) { double x");
+    for at in 0..count {
+        write!(text, ", y{at} = 0.0, z{at} = 0.0, t{at}").expect("strings take everything");
+    }
+    text += "; while (1) { x = real(); if (!(x >= -1.0 && x <= 1.0)) return 0; ";
+    for at in 0..count {
+        write!(text, "t{at} = x + 0.9 * y{at} - 0.4 * z{at}; z{at} = y{at}; y{at} = t{at}; x = 0.2 * y{at}; ")
+            .expect("strings take everything");
+    }
+    text + "if (!(y0 <= 10.0)) reach_error(); } }"
+}
+
 /// A machine with many states in which inputs are compared with constants.
 fn machine(states: usize) -> String {
     let mut text = String::from("int s = 0, a = 0;\nvoid step(int i) {\n");
@@ -70,6 +85,15 @@ fn main() {
                 let mut execution = Execution::new(Arc::clone(&program), targets.clone(), options);
                 execution.run(&mut Cx::unlimited());
                 assert_eq!(execution.statistics().runs, max_runs);
+            });
+        });
+    }
+    for count in [1, 4] {
+        let (program, targets) = load(&filters(count));
+        group.bench_function(BenchmarkId::new("combinations of values", count), |bench| {
+            bench.iter(|| {
+                let mut rounds = Rounds::new(Arc::clone(&program), targets.clone());
+                assert!(matches!(rounds.run(&mut Cx::unlimited()).verdict(), Verdict::True));
             });
         });
     }
