@@ -293,3 +293,15 @@ fn executions_are_contained() {
     let enough = rounds / 8;
     assert!(proofs > enough && errors > enough, "{proofs} proofs and {errors} errors of {rounds} programs");
 }
+
+#[test]
+fn an_iteration_whose_variables_are_divided() {
+    // Newton's method for reciprocals never leaves the largest of them, which ranges as a whole do not tell.
+    bounded(
+        "int main(void) { double a = __VERIFIER_nondet_double(), x = 0.0625, y; assume(a >= 20.0 && a <= 30.0);
+        do { y = x; x = 2 * y - a * y * y; } while (x - y > 1e-10 || x - y < -1e-10);
+        check(x >= 0.0 && x <= BOUND); }",
+        "0.06",
+        "0.049",
+    );
+}

@@ -11,12 +11,14 @@ use std::sync::Arc;
 
 use cfa::Program;
 use cfa::ids::{NodeId, VarId};
+use cfa::ir::{ExprKind, FloatOp};
 use cpa_core::{Cx, Outcome, Stop, Verdict};
 
 use super::gave_up;
 use super::run::{Path, Runner};
 use super::segment::{self, Flags, Missed, Place, Segment, flags, grouped};
 use super::state::State;
+use super::value::{Floats, Range, bits, number};
 use super::widening::{Thresholds, Widening};
 use crate::settled;
 
@@ -28,6 +30,10 @@ const PLAIN: u32 = 2;
 const LADDER: u32 = 40;
 /// How often the states shrink.
 const SHRINKINGS: u32 = 12;
+/// Into how many pieces the ranges of variables are divided that are multiplied, when there is no proof otherwise.
+const PIECES: u32 = 16;
+/// How many variables that is done for.
+const DIVIDED: usize = 2;
 /// The greatest number of steps.
 const STEPS: u64 = 10_000_000;
 /// The greatest number of heads with different calls.
@@ -74,6 +80,10 @@ pub struct Fixpoint {
     /// What paths from a state met.
     missed: BTreeMap<Source, Missed>,
     shrinkings: u32,
+    /// Variables that are multiplied or divided by others.
+    factors: Vec<VarId>,
+    /// Into how many pieces their ranges are divided.
+    pieces: u32,
     steps: u64,
     verdict: Option<Verdict>,
 }
@@ -86,6 +96,7 @@ impl Fixpoint {
         let (flags, counters) = (flags(&program, false), flags(&program, true));
         let (heads, open, missed) = (BTreeMap::new(), BTreeSet::from([None]), BTreeMap::new());
         let (start, shrinkings, steps, verdict) = (None, 0, 0, None);
+        let (factors, pieces) = (factors(&program), 1);
         Fixpoint {
             program,
             targets,
@@ -99,6 +110,8 @@ impl Fixpoint {
             open,
             missed,
             shrinkings,
+            factors,
+            pieces,
             steps,
             verdict,
         }
@@ -116,6 +129,17 @@ impl Fixpoint {
     }
 
     fn solve(&mut self, cx: &mut Cx) -> Result<Verdict, Stop> {
+        loop {
+            let verdict = self.attempt(cx)?;
+            if verdict == Verdict::True || self.pieces > 1 || self.factors.is_empty() {
+                return Ok(verdict);
+            }
+            (self.heads, self.open, self.missed) = (BTreeMap::new(), BTreeSet::from([None]), BTreeMap::new());
+            (self.shrinkings, self.pieces) = (0, PIECES);
+        }
+    }
+
+    fn attempt(&mut self, cx: &mut Cx) -> Result<Verdict, Stop> {
         let program = Arc::clone(&self.program);
         if self.start.is_none() {
             self.start = Some(self.runner(&program).beginning().0);
@@ -245,12 +269,69 @@ impl Fixpoint {
 
     /// Follows all paths from a state to the next heads.
     fn follow(&mut self, cx: &mut Cx, program: &Program, source: &Source) -> Result<Segment, Stop> {
-        let first = match source {
-            None => self.start.clone().expect("made first"),
-            Some((place, flags)) => Path::new(place.1, place.0.clone(), self.heads[place].states[flags].0.clone()),
+        let firsts = match source {
+            None => vec![self.start.clone().expect("made first")],
+            Some((place, flags)) => {
+                let path = |state: State| Path::new(place.1, place.0.clone(), state);
+                self.divided(program, self.heads[place].states[flags].0.clone()).into_iter().map(path).collect()
+            }
         };
-        let segment = segment::follow(cx, &self.runner(program), &self.flags, first)?;
-        self.steps += segment.steps;
-        Ok(segment)
+        let mut all = Segment::default();
+        for first in firsts {
+            let segment = segment::follow(cx, &self.runner(program), &self.flags, first)?;
+            self.steps += segment.steps;
+            all.missed = all.missed.or(segment.missed);
+            for (place, mut states) in segment.arrived {
+                all.arrived.entry(place).or_default().append(&mut states);
+            }
+        }
+        Ok(all)
     }
+
+    /// The same executions as several states, in which variables that are multiplied have small ranges.
+    fn divided(&self, program: &Program, state: State) -> Vec<State> {
+        let mut numbers = BTreeSet::new();
+        let mut states = vec![state];
+        if self.pieces == 1 {
+            return states;
+        }
+        for &var in &self.factors {
+            let value = states[0].get(var);
+            let Range::Float(Floats { ty, low, high, nan: false }) = value.range else { continue };
+            let width = (high - low) / f64::from(self.pieces);
+            if !(width.is_normal() && width > 0.0) || numbers.len() == DIVIDED || !numbers.insert(value.number) {
+                continue;
+            }
+            let at = |piece: u32| number(ty, bits(ty, low + width * f64::from(piece))).clamp(low, high);
+            // The ends of neighbours meet, and those of all are the ends of the range.
+            let ends =
+                (0..self.pieces).map(|piece| (at(piece), if piece + 1 == self.pieces { high } else { at(piece + 1) }));
+            let pieces: Vec<Range> =
+                ends.map(|(low, high)| Range::Float(Floats { ty, low, high, nan: false })).collect();
+            let narrowed = |state: State| {
+                pieces.iter().map(move |&piece| {
+                    let mut state = state.clone();
+                    state.narrow(program, var, piece);
+                    state
+                })
+            };
+            states = states.into_iter().flat_map(|state| narrowed(state).collect::<Vec<State>>()).collect();
+        }
+        states
+    }
+}
+
+/// The floating-point variables in products and quotients of which no operand is a constant.
+fn factors(program: &Program) -> Vec<VarId> {
+    let exprs = &program.exprs;
+    let mut found = BTreeSet::new();
+    for id in exprs.ids() {
+        if let ExprKind::Float(FloatOp::Mul | FloatOp::Div, _, left, right) = exprs.get(id).kind
+            && exprs.as_const(left).is_none()
+            && exprs.as_const(right).is_none()
+        {
+            found.extend([left, right].into_iter().flat_map(|operand| exprs.vars(operand)));
+        }
+    }
+    found.into_iter().filter(|&var| program.var(var).float.is_some()).collect()
 }

@@ -161,7 +161,7 @@ impl State {
     }
 
     /// A variable has one of fewer values, and so has all that has the same value.
-    fn narrow(&mut self, program: &Program, var: VarId, range: Range) {
+    pub(super) fn narrow(&mut self, program: &Program, var: VarId, range: Range) {
         let number = self.vars[var.index()].number;
         self.vars[var.index()].range = range;
         if number == 0 {
