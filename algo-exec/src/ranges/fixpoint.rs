@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use cfa::Program;
 use cfa::ids::{NodeId, VarId};
-use cfa::ir::{ExprKind, FloatOp};
+use cfa::ir::{ExprKind, FloatOp, Op};
 use cpa_core::{Cx, Outcome, Stop, Verdict};
 
 use super::gave_up;
@@ -30,10 +30,9 @@ const PLAIN: u32 = 2;
 const LADDER: u32 = 40;
 /// How often the states shrink.
 const SHRINKINGS: u32 = 12;
-/// Into how many pieces the ranges of variables are divided that are multiplied, when there is no proof otherwise.
-const PIECES: u32 = 16;
-/// How many variables that is done for.
-const DIVIDED: usize = 2;
+/// Into how many pieces the ranges of one, two or three variables are divided that are multiplied, when there is no proof
+/// otherwise.
+const PIECES: [u32; 3] = [64, 16, 8];
 /// The greatest number of steps.
 const STEPS: u64 = 10_000_000;
 /// The greatest number of heads with different calls.
@@ -82,8 +81,8 @@ pub struct Fixpoint {
     shrinkings: u32,
     /// Variables that are multiplied or divided by others.
     factors: Vec<VarId>,
-    /// Into how many pieces their ranges are divided.
-    pieces: u32,
+    /// Whether their ranges are divided.
+    divide: bool,
     steps: u64,
     verdict: Option<Verdict>,
 }
@@ -96,7 +95,7 @@ impl Fixpoint {
         let (flags, counters) = (flags(&program, false), flags(&program, true));
         let (heads, open, missed) = (BTreeMap::new(), BTreeSet::from([None]), BTreeMap::new());
         let (start, shrinkings, steps, verdict) = (None, 0, 0, None);
-        let (factors, pieces) = (factors(&program), 1);
+        let (factors, divide) = (factors(&program), false);
         Fixpoint {
             program,
             targets,
@@ -111,7 +110,7 @@ impl Fixpoint {
             missed,
             shrinkings,
             factors,
-            pieces,
+            divide,
             steps,
             verdict,
         }
@@ -131,11 +130,11 @@ impl Fixpoint {
     fn solve(&mut self, cx: &mut Cx) -> Result<Verdict, Stop> {
         loop {
             let verdict = self.attempt(cx)?;
-            if verdict == Verdict::True || self.pieces > 1 || self.factors.is_empty() {
+            if verdict == Verdict::True || self.divide || self.factors.is_empty() {
                 return Ok(verdict);
             }
             (self.heads, self.open, self.missed) = (BTreeMap::new(), BTreeSet::from([None]), BTreeMap::new());
-            (self.shrinkings, self.pieces) = (0, PIECES);
+            (self.shrinkings, self.divide) = (0, true);
         }
     }
 
@@ -290,38 +289,45 @@ impl Fixpoint {
 
     /// The same executions as several states, in which variables that are multiplied have small ranges.
     fn divided(&self, program: &Program, state: State) -> Vec<State> {
-        let mut numbers = BTreeSet::new();
-        let mut states = vec![state];
-        if self.pieces == 1 {
-            return states;
+        if !self.divide {
+            return vec![state];
         }
-        for &var in &self.factors {
-            let value = states[0].get(var);
-            let Range::Float(Floats { ty, low, high, nan: false }) = value.range else { continue };
-            let width = (high - low) / f64::from(self.pieces);
-            if !(width.is_normal() && width > 0.0) || numbers.len() == DIVIDED || !numbers.insert(value.number) {
-                continue;
+        let mut numbers = BTreeSet::new();
+        let wide = |&var: &VarId| match state.get(var).range {
+            Range::Float(floats)
+                if !floats.nan && (floats.high - floats.low).is_normal() && floats.low < floats.high =>
+            {
+                numbers.insert(state.get(var).number).then_some((var, floats))
             }
-            let at = |piece: u32| number(ty, bits(ty, low + width * f64::from(piece))).clamp(low, high);
+            _ => None,
+        };
+        let wide: Vec<(VarId, Floats)> = self.factors.iter().filter_map(wide).take(PIECES.len()).collect();
+        let Some(&count) = wide.len().checked_sub(1).and_then(|more| PIECES.get(more)) else { return vec![state] };
+        let mut states = vec![state];
+        for (var, Floats { ty, low, high, nan }) in wide {
+            let width = (high - low) / f64::from(count);
             // The ends of neighbours meet, and those of all are the ends of the range.
-            let ends =
-                (0..self.pieces).map(|piece| (at(piece), if piece + 1 == self.pieces { high } else { at(piece + 1) }));
-            let pieces: Vec<Range> =
-                ends.map(|(low, high)| Range::Float(Floats { ty, low, high, nan: false })).collect();
-            let narrowed = |state: State| {
-                pieces.iter().map(move |&piece| {
-                    let mut state = state.clone();
-                    state.narrow(program, var, piece);
-                    state
-                })
+            let at = |piece: u32| match piece {
+                _ if piece == count => high,
+                _ => number(ty, bits(ty, low + width * f64::from(piece))).clamp(low, high),
             };
-            states = states.into_iter().flat_map(|state| narrowed(state).collect::<Vec<State>>()).collect();
+            let pieces = |state: &State| -> Vec<State> {
+                let narrowed = |piece: u32| {
+                    let mut state = state.clone();
+                    let range = Floats { ty, low: at(piece), high: at(piece + 1), nan };
+                    state.narrow(program, var, Range::Float(range));
+                    state
+                };
+                (0..count).map(narrowed).collect()
+            };
+            states = states.iter().flat_map(pieces).collect();
         }
         states
     }
 }
 
-/// The floating-point variables in products and quotients of which no operand is a constant.
+/// The floating-point variables in products and quotients of which no operand is a constant, and those that these are
+/// copies of.
 fn factors(program: &Program) -> Vec<VarId> {
     let exprs = &program.exprs;
     let mut found = BTreeSet::new();
@@ -331,6 +337,28 @@ fn factors(program: &Program) -> Vec<VarId> {
             && exprs.as_const(right).is_none()
         {
             found.extend([left, right].into_iter().flat_map(|operand| exprs.vars(operand)));
+        }
+    }
+    loop {
+        let before = found.len();
+        let mut copy = |var: VarId, value| {
+            if let ExprKind::Var(from) = exprs.get(value).kind
+                && found.contains(&var)
+            {
+                found.insert(from);
+            }
+        };
+        for edge in &program.edges {
+            match &edge.op {
+                Op::Assign { var, value } => copy(*var, *value),
+                Op::Call { callee, args, .. } => {
+                    program.func(*callee).params.iter().zip(args).for_each(|(&param, &arg)| copy(param, arg));
+                }
+                _ => {}
+            }
+        }
+        if found.len() == before {
+            break;
         }
     }
     found.into_iter().filter(|&var| program.var(var).float.is_some()).collect()
