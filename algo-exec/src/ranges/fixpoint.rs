@@ -4,7 +4,8 @@
 //! This is abstract interpretation with intervals (Cousot and Cousot, *Abstract Interpretation: A Unified Lattice Model*,
 //! POPL 1977): states at the heads of loops grow until they are inductive, and shrink again afterwards. Between the heads
 //! paths are followed as runs with ranges of inputs do, with a bounded number of states at each location (trace
-//! partitioning, Mauborgne and Rival, ESOP 2005). It proves only: what it cannot exclude need not be possible.
+//! partitioning, Mauborgne and Rival, ESOP 2005). Where that proves nothing, the inputs before the first loop can be divided, so
+//! that each part has states of its own. It proves only: what it cannot exclude need not be possible.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use cfa::ids::{NodeId, VarId};
 use cfa::ir::{ExprKind, FloatOp, Op};
 use cpa_core::{Cx, Outcome, Stop, Verdict};
 
+use super::boxes::{Input, InputBox};
 use super::gave_up;
 use super::run::{Path, Runner};
 use super::segment::{self, Flags, Missed, Place, Segment, flags, grouped};
@@ -33,6 +35,10 @@ const SHRINKINGS: u32 = 12;
 /// Into how many pieces the ranges of one, two or three variables are divided that are multiplied, when there is no proof
 /// otherwise.
 const PIECES: [u32; 3] = [64, 16, 8];
+/// The greatest number of parts of inputs that were not looked at, and how often these may be divided.
+const PARTS: (usize, u32) = (4096, 64);
+/// The greatest number of steps for one part.
+const PART_STEPS: u64 = 150_000;
 /// The greatest number of steps.
 const STEPS: u64 = 10_000_000;
 /// The greatest number of heads with different calls.
@@ -73,6 +79,10 @@ pub struct Fixpoint {
     counters: Vec<VarId>,
     thresholds: Thresholds,
     start: Option<Path>,
+    /// The inputs before the first loop that were not looked at; none if they stay together.
+    parts: Option<Vec<InputBox>>,
+    /// Which of them can be divided.
+    asked: BTreeSet<(Input, VarId)>,
     heads: BTreeMap<Place, Head>,
     /// The states that are new.
     open: BTreeSet<Source>,
@@ -84,6 +94,8 @@ pub struct Fixpoint {
     /// Whether their ranges are divided.
     divide: bool,
     steps: u64,
+    /// The steps before the present part.
+    begun: u64,
     verdict: Option<Verdict>,
 }
 
@@ -105,6 +117,8 @@ impl Fixpoint {
             counters,
             thresholds,
             start,
+            parts: None,
+            asked: BTreeSet::new(),
             heads,
             open,
             missed,
@@ -112,8 +126,14 @@ impl Fixpoint {
             factors,
             divide,
             steps,
+            begun: 0,
             verdict,
         }
+    }
+
+    /// An analysis that divides the inputs before the first loop.
+    pub fn by_parts(program: Arc<Program>, targets: BTreeSet<NodeId>) -> Self {
+        Fixpoint { parts: Some(vec![InputBox::default()]), divide: true, ..Fixpoint::new(program, targets) }
     }
 
     /// The number of steps so far.
@@ -128,13 +148,28 @@ impl Fixpoint {
     }
 
     fn solve(&mut self, cx: &mut Cx) -> Result<Verdict, Stop> {
+        let program = Arc::clone(&self.program);
         loop {
             let verdict = self.attempt(cx)?;
-            if verdict == Verdict::True || self.divide || self.factors.is_empty() {
-                return Ok(verdict);
+            match &mut self.parts {
+                None if verdict == Verdict::True || self.divide || self.factors.is_empty() => return Ok(verdict),
+                None => self.divide = true,
+                Some(parts) => {
+                    let Some(part) = parts.pop() else { return Ok(verdict) };
+                    if verdict != Verdict::True {
+                        let asked: Vec<(Input, VarId)> = self.asked.iter().copied().collect();
+                        match part.halves(&program, &asked) {
+                            Some(halves) if parts.len() < PARTS.0 && part.divisions() < PARTS.1 => parts.extend(halves),
+                            _ => return Ok(verdict),
+                        }
+                    }
+                    if parts.is_empty() {
+                        return Ok(Verdict::True);
+                    }
+                }
             }
             (self.heads, self.open, self.missed) = (BTreeMap::new(), BTreeSet::from([None]), BTreeMap::new());
-            (self.shrinkings, self.divide) = (0, true);
+            (self.asked, self.shrinkings, self.begun) = (BTreeSet::new(), 0, self.steps);
         }
     }
 
@@ -172,7 +207,9 @@ impl Fixpoint {
             for (place, states) in arrived {
                 self.arrive(program, &place, states);
             }
-            if self.heads.len() > HEADS || self.steps > STEPS {
+            // Parts for which it does not go well at once are better divided.
+            let is_bad = self.parts.is_some() && (!self.missed.is_empty() || self.steps > self.begun + PART_STEPS);
+            if self.heads.len() > HEADS || self.steps > STEPS || is_bad {
                 return Ok(false);
             }
         }
@@ -276,9 +313,16 @@ impl Fixpoint {
             }
         };
         let mut all = Segment::default();
+        let any = InputBox::default();
+        // Only what happens before the first loop happens once.
+        let part =
+            self.parts.as_ref().and_then(|parts| parts.last()).filter(|_| source.is_none()).unwrap_or(&any).clone();
         for first in firsts {
-            let segment = segment::follow(cx, &self.runner(program), &self.flags, first)?;
+            let segment = segment::follow(cx, &self.runner(program), &part, &self.flags, first)?;
             self.steps += segment.steps;
+            if source.is_none() {
+                self.asked.extend(&segment.asked);
+            }
             all.missed = all.missed.or(segment.missed);
             for (place, mut states) in segment.arrived {
                 all.arrived.entry(place).or_default().append(&mut states);

@@ -14,6 +14,7 @@ use cfa::Program;
 use cfa::ids::{NodeId, VarId};
 use cpa_core::{Cx, Outcome, Stop, Verdict};
 
+use super::boxes::InputBox;
 use super::gave_up;
 use super::run::{Path, Runner};
 use super::segment::{Place, Segment, flags, follow};
@@ -119,7 +120,7 @@ impl Rounds {
     }
 
     fn follow(&mut self, cx: &mut Cx, program: &Program, path: Path) -> Result<Segment, Stop> {
-        let segment = follow(cx, &self.runner(program), &self.flags, path)?;
+        let segment = follow(cx, &self.runner(program), &InputBox::default(), &self.flags, path)?;
         self.steps += segment.steps;
         Ok(segment)
     }

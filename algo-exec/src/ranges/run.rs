@@ -63,6 +63,11 @@ impl Path {
         Path { node, calls, state, inputs: Vec::new(), forked: false, sources: Sources::default() }
     }
 
+    /// The inputs that it asked for.
+    pub(crate) fn inputs(&self) -> &[(Input, VarId)] {
+        &self.inputs
+    }
+
     fn asked(self) -> Asked {
         asked(self.inputs, self.sources)
     }

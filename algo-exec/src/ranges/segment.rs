@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The part of a run with ranges from one head of a loop to the next ones, and by which variables states are kept apart.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cfa::Program;
 use cfa::ids::{EdgeId, NodeId, VarId};
 use cfa::ir::{BinOp, ExprKind, HavocOrigin, Op};
 use cpa_core::{Cx, Stop};
 
-use super::boxes::InputBox;
+use super::boxes::{Input, InputBox};
 use super::run::{Obstacle, Path, Runner};
 use super::state::State;
 use super::widening::Widening;
@@ -34,6 +34,8 @@ pub(super) enum Missed {
 pub(super) struct Segment {
     pub(super) arrived: BTreeMap<Place, Vec<State>>,
     pub(super) missed: Option<Missed>,
+    /// The inputs that `main` itself asked for, each of which at most once.
+    pub(super) asked: BTreeSet<(Input, VarId)>,
     /// How many edges all paths have.
     pub(super) steps: u64,
 }
@@ -49,11 +51,17 @@ impl Missed {
     }
 }
 
-/// Follows all paths from a point to the next heads of loops; states with different values of `flags` stay apart longest.
-pub(super) fn follow(cx: &mut Cx, runner: &Runner<'_>, flags: &[VarId], first: Path) -> Result<Segment, Stop> {
+/// Follows all paths from a point, with inputs in a box, to the next heads of loops; states with different values of `flags`
+/// stay apart longest.
+pub(super) fn follow(
+    cx: &mut Cx,
+    runner: &Runner<'_>,
+    inputs: &InputBox,
+    flags: &[VarId],
+    first: Path,
+) -> Result<Segment, Stop> {
     let program = runner.program;
     let mut queue = BTreeMap::from([(order(program, &first), vec![first])]);
-    let inputs = InputBox::default();
     let mut segment = Segment::default();
     // All paths to a location are there when its turn comes, because only edges to heads lead backwards.
     while let Some((_, paths)) = queue.pop_first() {
@@ -65,7 +73,7 @@ pub(super) fn follow(cx: &mut Cx, runner: &Runner<'_>, flags: &[VarId], first: P
                 segment.missed = Some(Missed::Target(node));
                 continue;
             }
-            let next = match runner.step(&inputs, path) {
+            let next = match runner.step(inputs, path) {
                 Ok(next) => next,
                 Err(Obstacle::Undefined) => {
                     segment.missed = Some(Missed::Undefined(node));
@@ -76,7 +84,13 @@ pub(super) fn follow(cx: &mut Cx, runner: &Runner<'_>, flags: &[VarId], first: P
                     continue;
                 }
             };
-            for Path { node, calls, state, .. } in next {
+            for path in next {
+                // In a function that is called more than once it might be another one next time.
+                if path.calls.is_empty() {
+                    let inputs = path.inputs().iter().filter(|((edge, _), _)| !is_uninitialised(program, *edge));
+                    segment.asked.extend(inputs.copied());
+                }
+                let Path { node, calls, state, .. } = path;
                 if program.loops.is_head(node) {
                     segment.arrived.entry((calls, node)).or_default().push(state);
                 } else {
@@ -87,6 +101,11 @@ pub(super) fn follow(cx: &mut Cx, runner: &Runner<'_>, flags: &[VarId], first: P
         }
     }
     Ok(segment)
+}
+
+/// Whether an input is what a variable happens to hold.
+fn is_uninitialised(program: &Program, edge: EdgeId) -> bool {
+    matches!(program.edge(edge).op, Op::Havoc { origin: HavocOrigin::Uninitialised, .. })
 }
 
 /// The place of a path in the order in which locations are reached without going back to the head of a loop.
