@@ -49,8 +49,8 @@ impl Walker<'_> {
         }
         let starts = |atom: &Atom| matches!(self.pool.kind(*atom), AtomKind::Base(_) | AtomKind::Row(..));
         let base = value.atoms().into_iter().find(starts);
-        match base.and_then(|base| Some((base, value.linear_in(base)?))) {
-            Some((base, (1, rest))) if !self.pool.has_address(&rest) => Ok(Some(base)),
+        match base {
+            Some(base) if !self.pool.has_address(&value.minus(&Poly::atom(base))?) => Ok(Some(base)),
             _ => gave_up("an address is used as a number"),
         }
     }
@@ -302,8 +302,7 @@ impl Walker<'_> {
                 None => return gave_up("an access may be out of bounds"),
             },
         };
-        let (summands, divisor) = distance.parts();
-        if divisor != 1 || summands.values().any(|coefficient| coefficient % bytes != 0) {
+        if !self.pool.is_multiple(&distance, bytes)? {
             return gave_up("an access may be misaligned");
         }
         let column = distance.over(bytes)?;

@@ -67,6 +67,9 @@ pub(crate) enum AtomKind {
     Opaque(BinOp, Poly, Poly, IntTy),
 }
 
+/// How many remainders of a value are looked at.
+const REMAINDERS: usize = 8;
+
 /// What is in an array.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum ArrayKind {
@@ -427,6 +430,27 @@ impl Pool {
     pub(crate) fn div(&mut self, value: &Poly, divisor: i128) -> Result<Poly, Stop> {
         let rest = self.modulo(value, divisor)?;
         value.minus(&rest)?.over(divisor)
+    }
+
+    /// Whether a value is known to be a multiple of a number; a remainder `x mod m` differs from `x` by a multiple of `m`.
+    pub(crate) fn is_multiple(&self, value: &Poly, of: i128) -> Result<bool, Stop> {
+        let mut value = value.clone();
+        for _ in 0..REMAINDERS {
+            let (summands, divisor) = value.parts();
+            if divisor == 1 && summands.values().all(|coefficient| coefficient % of == 0) {
+                return Ok(true);
+            }
+            let remainder = summands.iter().find_map(|(monomial, &coefficient)| {
+                let [(atom, 1)] = monomial[..] else { return None };
+                let AtomKind::Mod(inner, by) = self.kind(atom) else { return None };
+                let step = coefficient.checked_mul(*by)?;
+                (step % divisor.checked_mul(of)? == 0).then(|| (atom, inner.clone(), coefficient))
+            });
+            let Some((atom, inner, coefficient)) = remainder else { return Ok(false) };
+            let change = inner.minus(&Poly::atom(atom))?.times_constant(coefficient)?.over(divisor)?;
+            value = value.plus(&change)?;
+        }
+        Ok(false)
     }
 
     /// The remainder for that.

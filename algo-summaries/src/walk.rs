@@ -359,7 +359,10 @@ impl<'a> Walker<'a> {
             && state.objects.get(&object) == Some(&size)
         {
             // All of a new object; nothing is said of a part of a cell at its end.
-            let count = self.pool.div(&size, bytes)?;
+            let count = match self.pool.is_multiple(&size, bytes)? {
+                true => size.over(bytes)?,
+                false => self.pool.div(&size, bytes)?,
+            };
             return self.clear_cells(state, (object, region), Poly::constant(0), &count);
         }
         let count = match size.as_constant() {

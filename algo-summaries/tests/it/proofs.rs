@@ -71,6 +71,14 @@ fn objects_of_any_size_are_cleared() {
 }
 
 #[test]
+fn positions_may_be_quotients() {
+    let body = "unsigned n = (unsigned)__VERIFIER_nondet_int() / 8 + 2; if (n > 1000) return 0; int *p = malloc(n * sizeof(int));
+        for (unsigned i = 0; i < n; i++) p[i] = 1; p[n / 2] = 7; check(p[n / 2] == 7 && p[n / 2 - 1] == 1);";
+    right_and_wrong(body, "p[n / 2] = 7", "p[n / 3] = 7");
+    right_and_wrong(body, "p[n / 2 - 1] == 1", "p[(n + 1) / 2] == 1");
+}
+
+#[test]
 fn a_loop_may_write_less_than_another_one_reads() {
     let body =
         "for (int i = 0; i < 1000; i += 3) a[i] = 7; for (int i = 0; i < 999; i++) if (i % 3 == 0) check(a[i] == 7);";
