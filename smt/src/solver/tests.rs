@@ -204,9 +204,10 @@ proptest! {
             let answer = solver.check(&terms, &assumptions, &limits).truth();
             prop_assert!(answer == expected || (eliminate_arrays && answer.is_none()), "{}", terms.display(t));
         }
-        // Any model of the formula satisfies it.
+        // Any model of the formula satisfies it; some contents of arrays cannot be expressed.
         if let CheckResult::Sat(model) = solver.check(&terms, &[t], &Limits::time(std::time::Duration::from_secs(5))) {
-            prop_assert_eq!(model.holds(&terms, t), Some(true), "{}", terms.display(t));
+            let holds = model.holds(&terms, t);
+            prop_assert!(holds == Some(true) || (holds.is_none() && terms.has_array(t)), "{}", terms.display(t));
         }
     }
 
