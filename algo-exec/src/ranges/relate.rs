@@ -15,7 +15,7 @@ use cfa::ir::FloatTy;
 
 use super::affine::{Base, Form, Forms, Kind};
 use super::state::{State, Value};
-use super::value::{Floats, Range, bits, number};
+use super::value::{Floats, Range, bits, neighbour, number};
 use super::widening::Widening;
 
 /// By which part of the width of a value the interval of its form may grow.
@@ -122,11 +122,12 @@ impl State {
 
     /// Whether all that the other state stands for is in this one, too, with what both know of values as combinations.
     pub(super) fn covers_related(&self, program: &Program, other: &State) -> bool {
-        if !self.covers(program, other) || self.forms.is_none() || other.forms.is_none() {
-            return self.forms.is_none() && self.covers(program, other);
+        if !self.covers(program, other) {
+            return false;
         }
+        let Some(own) = &self.forms else { return true };
+        let Some(theirs) = &other.forms else { return false };
         let Some((pairs, differences)) = self.pairs(other) else { return false };
-        let (own, theirs) = (self.forms.as_ref().expect("checked"), other.forms.as_ref().expect("checked"));
         let smaller = |(&a, &b): (&u32, &u32)| {
             let (base, other) = (own.bases[&a], theirs.bases[&b]);
             base.low <= other.low && other.high <= base.high
@@ -259,11 +260,5 @@ impl State {
 /// A number of the format that is not inside of a bound.
 fn outside(ty: FloatTy, bound: f64, up: bool) -> f64 {
     let own = number(ty, bits(ty, bound));
-    match (ty, up) {
-        _ if own == bound => own,
-        (FloatTy::F32, true) => f64::from((own as f32).next_up()),
-        (FloatTy::F32, false) => f64::from((own as f32).next_down()),
-        (FloatTy::F64, true) => own.next_up(),
-        (FloatTy::F64, false) => own.next_down(),
-    }
+    if own == bound { own } else { neighbour(ty, own, up) }
 }

@@ -11,7 +11,7 @@ use cfa::ir::{CmpOp, ExprKind, FloatTy, IntTy};
 
 use super::affine::{Base, Forms, Kind};
 use super::forms::Evaluation;
-use super::value::{self, Floats, MayBeUndefined, Range, bits, number};
+use super::value::{self, Floats, MayBeUndefined, Range, bits, neighbour, number};
 
 /// The greatest number of bytes of a cell.
 const WIDEST: u64 = 8;
@@ -532,14 +532,7 @@ fn without((a, b): (i128, i128), (c, d): (i128, i128)) -> (i128, i128) {
 
 /// The numbers of `l` that are below some of `r`, and those of `r` above some of `l`.
 fn below(l: &mut Floats, r: &mut Floats, strict: bool) {
-    // The next number of the format, so that zeros of both signs are passed together.
-    let next = |ty: FloatTy, x: f64, up: bool| match (ty, up) {
-        _ if !strict => x,
-        (FloatTy::F64, true) => x.next_up(),
-        (FloatTy::F64, false) => x.next_down(),
-        (FloatTy::F32, true) => f64::from((x as f32).next_up()),
-        (FloatTy::F32, false) => f64::from((x as f32).next_down()),
-    };
+    let next = |ty: FloatTy, x: f64, above: bool| if strict { neighbour(ty, x, above) } else { x };
     let high = l.high.min(next(l.ty, r.high, false));
     r.low = r.low.max(next(r.ty, l.low, true));
     l.high = high;

@@ -44,6 +44,16 @@ pub(crate) fn bits(ty: FloatTy, value: f64) -> i128 {
     if ty == FloatTy::F32 { floats::convert(FloatTy::F64, wide) } else { wide }
 }
 
+/// The number of the format above one of its numbers, or below it; zeros of both signs are passed together.
+pub(crate) fn neighbour(ty: FloatTy, value: f64, above: bool) -> f64 {
+    match (ty, above) {
+        (FloatTy::F64, true) => value.next_up(),
+        (FloatTy::F64, false) => value.next_down(),
+        (FloatTy::F32, true) => f64::from((value as f32).next_up()),
+        (FloatTy::F32, false) => f64::from((value as f32).next_down()),
+    }
+}
+
 fn infinity(ty: FloatTy) -> i128 {
     bits(ty, f64::INFINITY)
 }

@@ -14,7 +14,7 @@ use cfa::ir::{ExprKind, FloatTy, IntTy};
 use rustc_hash::FxHashMap;
 
 use super::state::{State, Value};
-use super::value::{Floats, Range, bits, number};
+use super::value::{Floats, Range, bits, neighbour, number};
 
 /// Bounds of floating-point numbers that are tried in every program, of both signs.
 const LADDER: [f64; 15] =
@@ -60,10 +60,7 @@ impl Thresholds {
         }
         let of_format = |ty: FloatTy| {
             let rounded = numbers.iter().map(|&x| number(ty, bits(ty, x)));
-            let near = rounded.flat_map(|x| match ty {
-                FloatTy::F64 => [x.next_down(), x, x.next_up()],
-                FloatTy::F32 => [f64::from((x as f32).next_down()), x, f64::from((x as f32).next_up())],
-            });
+            let near = rounded.flat_map(|x| [neighbour(ty, x, false), x, neighbour(ty, x, true)]);
             let mut both: Vec<f64> = near.flat_map(|x| [x, -x]).filter(|x| x.is_finite()).collect();
             both.sort_by(f64::total_cmp);
             both.dedup();
