@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use cfa::ir::{HavocOrigin, Op};
-use cfa::machine::{Asked, Code, End, Fault, Inputs, Machine, Setup, Storage};
+use cfa::machine::{Asked, Code, End, Fault, Inputs, Machine, NanSign, Setup, Storage};
 use cfa::{EdgeId, IntTy, NodeId, Program, VarId};
 use cpa_core::{Counterexample, Rest, Step};
 use thiserror::Error;
@@ -138,10 +138,27 @@ pub enum Disbelief {
 }
 
 /// Runs a counterexample; it must lead from the entry of the program to `target`.
+///
+/// If it depends on the bits of floating-point results that are not numbers, it must do so with both signs of them.
 pub fn replay(program: &Program, cex: &Counterexample, target: NodeId) -> Result<(), Disbelief> {
+    match replay_with(program, cex, target, None) {
+        Err(Disbelief::Unmodelled { .. } | Disbelief::Unwritten { .. }) if program.sees_nans() => {
+            replay_with(program, cex, target, Some(NanSign::Positive))?;
+            replay_with(program, cex, target, Some(NanSign::Negative))
+        }
+        result => result,
+    }
+}
+
+fn replay_with(
+    program: &Program,
+    cex: &Counterexample,
+    target: NodeId,
+    nans: Option<NanSign>,
+) -> Result<(), Disbelief> {
     let last = connected(program, cex)?;
     let targets = BTreeSet::from([target]);
-    let setup = Setup { steps: true, ..Setup::new(&targets, Storage::Inputs) };
+    let setup = Setup { steps: true, nans, ..Setup::new(&targets, Storage::Inputs) };
     let code = Code::new(program, &setup).map_err(|error| Disbelief::Exhausted { what: error.to_string() })?;
     let mut machine = Machine::new(Rc::new(code), MEMORY);
     machine.limit_steps(cex.steps.len());
@@ -245,6 +262,9 @@ fn unmodelled(program: &Program, var: VarId) -> Option<String> {
         Op::Havoc { var: written, origin: HavocOrigin::Unmodelled { what } } if *written == var => {
             Some(what.to_string())
         }
+        Op::Havoc { var: written, origin: HavocOrigin::NanBits } if *written == var => {
+            Some("bits of a result that is not a number".to_owned())
+        }
         _ => None,
     })
 }
@@ -284,7 +304,7 @@ impl<'a> Given<'a> {
     fn skip_unmodelled(&mut self) {
         let unmodelled = |edge: EdgeId| {
             let op = &self.program.edges[edge.index()].op;
-            matches!(op, Op::Havoc { origin: HavocOrigin::Unmodelled { .. }, .. })
+            matches!(op, Op::Havoc { origin: HavocOrigin::Unmodelled { .. } | HavocOrigin::NanBits, .. })
         };
         while let Some((index, _)) = self.cex.inputs.get(self.used)
             && self.cex.steps.get(*index).is_some_and(|step| unmodelled(step.edge()))

@@ -33,6 +33,9 @@ impl Program {
             Op::Havoc { var, origin: HavocOrigin::Unmodelled { what } } => {
                 format!("{} = ? ({what})", self.var(*var).name)
             }
+            Op::Havoc { var, origin: HavocOrigin::NanBits } => {
+                format!("{} = ? (bits of a result that is not a number)", self.var(*var).name)
+            }
             Op::Havoc { var, origin: HavocOrigin::Uninitialised } => format!("{} = ?", self.var(*var).name),
             Op::Call { callee, args, result } => {
                 let args: Vec<String> = args.iter().map(|arg| self.display_expr(*arg)).collect();

@@ -437,18 +437,29 @@ impl Exprs {
 
     /// A floating-point operator on the bits of two numbers.
     pub fn float(&mut self, op: FloatOp, ty: FloatTy, left: ExprId, right: ExprId) -> ExprId {
-        match (self.as_const(left), self.as_const(right)) {
-            (Some(l), Some(r)) => self.constant(ty.bits(), floats::binary(op, ty, l, r)),
-            _ => self.intern(ExprKind::Float(op, ty, left, right), ty.bits()),
+        let value = self.as_const(left).zip(self.as_const(right)).map(|(l, r)| floats::binary(op, ty, l, r));
+        self.float_result(value, ty, ExprKind::Float(op, ty, left, right))
+    }
+
+    /// Whether it is an operation on constants, which would be a constant if it were a number.
+    fn is_constant_nan(&self, id: ExprId) -> bool {
+        let kind = &self.get(id).kind;
+        let is_operation = matches!(kind, ExprKind::Float(..) | ExprKind::FloatFn(..) | ExprKind::FloatToFloat(..));
+        is_operation && self.operands(id).all(|operand| self.as_const(operand).is_some())
+    }
+
+    /// A constant only if it is a number: the bits of others are open.
+    fn float_result(&mut self, value: Option<i128>, ty: FloatTy, kind: ExprKind) -> ExprId {
+        match value.filter(|&value| floats::compare(CmpOp::Eq, ty, value, value)) {
+            Some(value) => self.constant(ty.bits(), value),
+            None => self.intern(kind, ty.bits()),
         }
     }
 
     /// A floating-point function on the bits of a number.
     pub fn float_fn(&mut self, function: FloatFn, ty: FloatTy, arg: ExprId) -> ExprId {
-        match self.as_const(arg) {
-            Some(value) => self.constant(ty.bits(), floats::function(function, ty, value)),
-            None => self.intern(ExprKind::FloatFn(function, ty, arg), ty.bits()),
-        }
+        let value = self.as_const(arg).map(|value| floats::function(function, ty, value));
+        self.float_result(value, ty, ExprKind::FloatFn(function, ty, arg))
     }
 
     /// A floating-point comparison as an `int`; `op` is not [`CmpOp::Ne`], which is the negation of the equality.
@@ -456,6 +467,7 @@ impl Exprs {
         debug_assert_ne!(op, CmpOp::Ne, "inequality is the negation of equality");
         match (self.as_const(left), self.as_const(right)) {
             (Some(l), Some(r)) => self.truth_const(floats::compare(op, ty, l, r)),
+            _ if self.is_constant_nan(left) || self.is_constant_nan(right) => self.truth_const(false),
             _ => self.intern(ExprKind::FloatCmp(op, ty, left, right), IntTy::INT),
         }
     }
@@ -479,10 +491,8 @@ impl Exprs {
     /// A floating-point number in the other format.
     pub fn float_to_float(&mut self, from: FloatTy, arg: ExprId) -> ExprId {
         let to = from.other();
-        match self.as_const(arg) {
-            Some(value) => self.constant(to.bits(), floats::convert(from, value)),
-            None => self.intern(ExprKind::FloatToFloat(from, arg), to.bits()),
-        }
+        let value = self.as_const(arg).map(|value| floats::convert(from, value));
+        self.float_result(value, to, ExprKind::FloatToFloat(from, arg))
     }
 }
 

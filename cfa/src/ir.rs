@@ -252,6 +252,9 @@ pub enum HavocOrigin {
         /// What gives the value: "result of 'sin'".
         what: Arc<str>,
     },
+    /// The bits of a floating-point result that is not a number, which IEEE 754 leaves open: like what is not modelled, but a
+    /// counterexample may hold for all processors.
+    NanBits,
 }
 
 /// What a new object is made for.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::exprs::Exprs;
 use crate::ids::RegionId;
 use crate::ids::{EdgeId, FuncId, NodeId, VarId};
-use crate::ir::{Edge, Function, Node, Object, Op, Region, Scope, Span, Var};
+use crate::ir::{Edge, Function, HavocOrigin, Node, Object, Op, Region, Scope, Span, Var};
 use crate::location::{LineTable, Location};
 use crate::loops::Loops;
 use crate::names::{Declaration, LoopStatement};
@@ -114,6 +114,11 @@ pub struct Program {
 }
 
 impl Program {
+    /// Whether the program can look at the bits of a floating-point result that is not a number.
+    pub fn sees_nans(&self) -> bool {
+        self.edges.iter().any(|edge| matches!(edge.op, Op::Havoc { origin: HavocOrigin::NanBits, .. }))
+    }
+
     /// A location.
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.index()]

@@ -157,7 +157,7 @@ impl Survey<'_> {
     fn operation(&mut self, op: &Op) {
         let feature = match op {
             Op::Skip | Op::Unsupported { .. } | Op::Assume { .. } | Op::Assign { .. } | Op::Call { .. } => None,
-            Op::Havoc { origin: HavocOrigin::Unmodelled { .. }, .. } => None,
+            Op::Havoc { origin: HavocOrigin::Unmodelled { .. } | HavocOrigin::NanBits, .. } => None,
             Op::Havoc { origin: HavocOrigin::Nondet { .. }, .. } => Some(Feature::Inputs),
             Op::Havoc { origin: HavocOrigin::Uninitialised, .. } => Some(Feature::Uninitialised),
             Op::Alloc { .. } => {

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
-use cfa::machine::{Asked, Code, End, Inputs, Machine, Setup, Storage};
+use cfa::machine::{Asked, Code, End, Inputs, Machine, NanSign, Setup, Storage};
 use cfa::{IntTy, Op, Program, Property, Source, Span};
 use cpa_core::{CancelToken, Verdict};
 use report::instrument::{VIOLATED, same_file, with_checks};
@@ -141,13 +141,35 @@ impl Task<'_> {
                 other.at.file, other.at.line, other.kind, other.action
             ));
         }
+        // Waypoints have no words for infinities and what is not a number, so values that are missing may be these.
+        let first = self.with_all_nans(target, values, 0.0);
+        if !matches!(first, Validity::Unknown(_)) || self.program.vars.iter().all(|var| var.float.is_none()) {
+            return first;
+        }
+        let others = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN].into_iter();
+        let mut others = others.map(|missing| self.with_all_nans(target, values, missing));
+        others.find(|validity| *validity == Validity::Violation).unwrap_or(first)
+    }
+
+    /// Whether the values lead to the error, with both signs of results that are not numbers if their bits are seen.
+    fn with_all_nans(&self, target: &Waypoint, values: &[Waypoint], missing: f64) -> Validity {
+        if !self.program.sees_nans() {
+            return self.execute(target, values, missing, None);
+        }
+        match self.execute(target, values, missing, Some(NanSign::Positive)) {
+            Validity::Violation => self.execute(target, values, missing, Some(NanSign::Negative)),
+            other => other,
+        }
+    }
+
+    fn execute(&self, target: &Waypoint, values: &[Waypoint], missing: f64, nans: Option<NanSign>) -> Validity {
         let targets = self.program.targets(self.property);
-        let setup = Setup::new(&targets, Storage::Inputs);
+        let setup = Setup { nans, ..Setup::new(&targets, Storage::Inputs) };
         let Ok(code) = Code::new(self.program, &setup) else {
             return Validity::Unknown("the program is too large to be executed".to_string());
         };
         let mut machine = Machine::new(Rc::new(code), MEMORY);
-        let mut tape = Tape { program: self.program, values, next: 0 };
+        let mut tape = Tape { program: self.program, values, next: 0, missing };
         let mut fuel = FUEL;
         let end = loop {
             const SLICE: u64 = 1 << 16;
@@ -179,11 +201,13 @@ impl Task<'_> {
     }
 }
 
-/// The values of functions, in their order; what the witness does not tell is 0.
+/// The values of functions, in their order.
 struct Tape<'a> {
     program: &'a Program,
     values: &'a [Waypoint],
     next: usize,
+    /// The floating-point numbers that the witness does not tell; all else that it does not tell is 0.
+    missing: f64,
 }
 
 impl Inputs for Tape<'_> {
@@ -194,7 +218,9 @@ impl Inputs for Tape<'_> {
         let here = |point: &&Waypoint| {
             point.at.line == place.line && point.at.column.is_none_or(|column| column == place.column)
         };
-        let Some(point) = self.values.get(self.next).filter(here) else { return Some(0) };
+        let Some(point) = self.values.get(self.next).filter(here) else {
+            return Some(self.program.var(var).float.map_or(0, |format| in_format(self.missing, format)));
+        };
         self.next += 1;
         let text = point.value.as_deref()?.trim().strip_prefix("\\result")?.trim().strip_prefix("==")?;
         constant(text.trim(), self.program.var(var).float)
@@ -230,11 +256,15 @@ fn constant(text: &str, float: Option<cfa::FloatTy>) -> Option<i128> {
         }
         None => digits.parse::<f64>().ok()?,
     };
-    let value = if negative { -value } else { value };
-    Some(match format {
+    Some(in_format(if negative { -value } else { value }, format))
+}
+
+/// The bits of a number.
+fn in_format(value: f64, format: cfa::FloatTy) -> i128 {
+    match format {
         cfa::FloatTy::F32 => i128::from((value as f32).to_bits()),
         cfa::FloatTy::F64 => i128::from(value.to_bits()),
-    })
+    }
 }
 
 #[cfg(test)]

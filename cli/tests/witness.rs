@@ -119,6 +119,20 @@ fn a_violation_is_followed() {
 }
 
 #[test]
+fn a_violation_by_what_is_not_a_number_is_followed_with_both_signs() {
+    let folder = Folder::new(
+        "nan",
+        "extern void reach_error(void); extern double __VERIFIER_nondet_double(void);\nint main(void) {\n\
+           double d = __VERIFIER_nondet_double();\n  union { double d; unsigned long long u; } b;\n  b.d = d * 0;\n\
+           if (b.d != b.d && (b.u >> 52 & 2047) == 2047)\n    reach_error();\n}\n",
+    );
+    let said = folder.verify(&["--preset", "bmc", "--witness", "w.yml", "--self-check"]);
+    assert!(said.contains("result: FALSE"), "{said}");
+    let said = folder.verify(&["--validate-witness", "w.yml"]);
+    assert!(said.contains("the witness is accepted: the execution"), "{said}");
+}
+
+#[test]
 fn results_are_machine_readable() {
     let folder = Folder::new("json", SAFE);
     let json: serde_json::Value = serde_json::from_str(&folder.verify(&["--json", "--preset", "predicate"])).unwrap();

@@ -125,8 +125,8 @@ impl Transfer {
     /// The states after a step, which stand for all that is possible together; none if the step is not possible. There are
     /// several where a floating-point variable takes any value: they are finite, infinite, or not a number.
     pub fn post(&self, state: &OctagonState, step: Step, tracked: &Tracked) -> Vec<OctagonState> {
-        if let (Step::Edge(id), Op::Havoc { var, origin: HavocOrigin::Nondet { .. } | HavocOrigin::Unmodelled { .. } }) =
-            (step, &self.program.edge(step.edge()).op)
+        if let (Step::Edge(id), Op::Havoc { var, origin }) = (step, &self.program.edge(step.edge()).op)
+            && !matches!(origin, HavocOrigin::Uninitialised)
             && self.floats
             && tracks(tracked, *var)
             && let Some(ty) = self.program.var(*var).float

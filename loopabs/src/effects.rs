@@ -104,7 +104,9 @@ impl<'p> Finder<'p> {
         match &edge.op {
             Op::Skip | Op::Assume { .. } | Op::Assign { .. } => {}
             Op::Havoc { origin, .. } => match origin {
-                HavocOrigin::Nondet { .. } | HavocOrigin::Unmodelled { .. } => effects.inputs = true,
+                HavocOrigin::Nondet { .. } | HavocOrigin::Unmodelled { .. } | HavocOrigin::NanBits => {
+                    effects.inputs = true
+                }
                 HavocOrigin::Uninitialised => {}
             },
             Op::Load { .. } => effects.loads = true,

@@ -45,7 +45,7 @@ fn input(program: &Program, edge: EdgeId, step: Option<usize>, value: i128) -> O
     let origin = match origin {
         HavocOrigin::Nondet { function } => Origin::Function(Arc::clone(function)),
         HavocOrigin::Uninitialised => Origin::Uninitialised,
-        HavocOrigin::Unmodelled { .. } => return None,
+        HavocOrigin::Unmodelled { .. } | HavocOrigin::NanBits => return None,
     };
     let value = if program.var(*var).truth { i128::from(value != 0) } else { value };
     Some(Input { edge, step, origin, var: *var, value })

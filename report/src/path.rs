@@ -275,7 +275,12 @@ impl<'a> Walk<'a> {
                     shown.text = format!("{function}() returns {value}");
                     shown.values.clear();
                 } else {
-                    shown.text = format!("{} is not initialised", short(&program.var(*var).name));
+                    let name = short(&program.var(*var).name);
+                    shown.text = match origin {
+                        HavocOrigin::Unmodelled { what } => format!("{name} is any {what}"),
+                        HavocOrigin::NanBits => format!("{name} is any bits of a result that is not a number"),
+                        _ => format!("{name} is not initialised"),
+                    };
                 }
             }
             (Step::Edge(_), Op::Load { var, addr, .. }) => {

@@ -163,8 +163,7 @@ impl<'a> Lower<'a> {
             // The text can choose the payload of a number that is not a number.
             Math::Constant(function, format) => match self.ast().expr(args[0]) {
                 Expr::Str(text) if matches!(*text, "\"\"" | "\"0\"") && function == "nan" => {
-                    let quiet = infinity(format) | 1 << if format == FloatTy::F32 { 22 } else { 51 };
-                    Some(self.constant(quiet, self.float_type(format)))
+                    Some(self.constant(quiet_nan(format), self.float_type(format)))
                 }
                 _ => Some(self.unmodelled(name, &self.float_type(format), range)),
             },
@@ -242,12 +241,10 @@ impl<'a> Lower<'a> {
         let else_y = self.exprs.ite(takes_y, y, other);
         let value = self.exprs.ite(takes_x, x, else_y);
 
-        let bits = self.exprs.binary(BinOp::BitOr, x, y);
-        let magnitude = self.magnitude(bits, format);
-        let zero = self.exprs.constant(format.bits(), 0);
-        let zeros = self.exprs.cmp(CmpOp::Eq, magnitude, zero);
+        // Only zeros are equal and have different bits.
+        let equal = self.exprs.float_cmp(CmpOp::Eq, format, x, y);
         let differ = self.exprs.cmp(CmpOp::Ne, x, y);
-        let tie = self.exprs.and(zeros, differ);
+        let tie = self.exprs.and(equal, differ);
         if self.exprs.as_const(tie) == Some(0) {
             return value;
         }
@@ -360,6 +357,11 @@ impl<'a> Lower<'a> {
 }
 
 /// The bits of positive infinity.
-fn infinity(format: FloatTy) -> i128 {
+pub(super) fn infinity(format: FloatTy) -> i128 {
     if format == FloatTy::F32 { 0x7f80_0000 } else { 0x7ff0_0000_0000_0000 }
+}
+
+/// The bits that everything quiet has that is not a number, and nothing else.
+pub(super) fn quiet_nan(format: FloatTy) -> i128 {
+    infinity(format) | 1 << if format == FloatTy::F32 { 22 } else { 51 }
 }

@@ -6,6 +6,7 @@
 //! such as `long double`, is *opaque*: it may be declared and copied, and the first operation that would turn it into
 //! something else becomes an [`Op::Unsupported`] edge.
 
+mod arbitrary;
 pub(crate) mod call;
 mod control;
 mod decl;
@@ -15,6 +16,7 @@ mod graph;
 mod init;
 mod links;
 mod math;
+mod nans;
 mod object;
 mod ops;
 mod overflow;
@@ -361,6 +363,7 @@ impl<'a> Lower<'a> {
     fn finish(mut self, start: NodeId, main: FuncId, options: &Options) -> Program {
         self.tail_calls(main);
         let regions = self.divide_memory(start, main);
+        self.open_nans(&regions, start, main);
         let Lower { machine, sources, exprs, vars, mut funcs, graph, calls, labels, mut assumptions, sites, .. } = self;
         let lines: Vec<LineTable> =
             sources.iter().map(|source| LineTable::new(&source.text, self.line_markers)).collect();

@@ -6,20 +6,12 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ids::{ExprId, FuncId, NodeId, RegionId, VarId};
+use crate::ids::{ExprId, FuncId, NodeId, RegionId};
 use crate::ir::{CmpOp, HavocOrigin, IntTy, Op, Region, Scope as VarScope};
 use crate::memory::{Input, Open, divide};
 
 use super::Lower;
-
-/// What is put in the place of open values at one node.
-struct Opening<'o> {
-    open: &'o FxHashMap<ExprId, Open>,
-    func: FuncId,
-    rewritten: FxHashMap<ExprId, ExprId>,
-    /// The variables that take arbitrary values, with what these stand for.
-    made: Vec<(VarId, &'static str)>,
-}
+use super::arbitrary::Arbitrary;
 
 impl Lower<'_> {
     /// Divides memory into regions, and takes away stores that nobody can read.
@@ -69,75 +61,53 @@ impl Lower<'_> {
         if open.is_empty() {
             return;
         }
-        let leaving = self.graph.leaving();
-        let mut done: FxHashSet<NodeId> = FxHashSet::default();
-        for (at, live) in live.iter().enumerate() {
-            let (src, span) = (self.graph.edges[at].src, self.graph.edges[at].span);
-            // The order of addresses decides only the direction in which the library's functions copy.
-            let library = span.file as usize >= self.library;
-            if !live || library || done.contains(&src) {
-                continue;
+        // The order of addresses decides only the direction in which the library's functions copy.
+        let library = self.library;
+        let counts: Vec<bool> = (self.graph.edges.iter().zip(live))
+            .map(|(edge, live)| *live && (edge.span.file as usize) < library)
+            .collect();
+        self.put_arbitrary(&counts, |lower, arbitrary, op| {
+            for expr in op.operands_mut() {
+                *expr = lower.opened(open, arbitrary, *expr);
             }
-            let mut opening =
-                Opening { open, func: self.graph.func(src), rewritten: FxHashMap::default(), made: Vec::new() };
-            // Two branches keep one condition.
-            for &edge in leaving.of(src.index()) {
-                let mut op = std::mem::replace(&mut self.graph.edges[edge as usize].op, Op::Skip);
-                for expr in op.operands_mut() {
-                    *expr = self.opened(&mut opening, *expr);
-                }
-                self.graph.edges[edge as usize].op = op;
-            }
-            let func = opening.func;
-            let mut end = src;
-            for (var, what) in opening.made {
-                let next = self.graph.node(func, false);
-                let op = Op::Havoc { var, origin: HavocOrigin::Unmodelled { what: Arc::from(what) } };
-                self.sites.continued(at, self.graph.edges.len());
-                self.graph.edge(end, next, op, span);
-                end = next;
-            }
-            for &edge in leaving.of(src.index()) {
-                self.graph.edges[edge as usize].src = end;
-            }
-            done.extend([src, end]);
-        }
+        });
     }
 
     /// The expression with fresh variables for the parts that are open.
-    fn opened(&mut self, opening: &mut Opening<'_>, id: ExprId) -> ExprId {
-        if let Some(known) = opening.rewritten.get(&id) {
+    fn opened(&mut self, open: &FxHashMap<ExprId, Open>, arbitrary: &mut Arbitrary, id: ExprId) -> ExprId {
+        if let Some(known) = arbitrary.rewritten.get(&(id, true)) {
             return *known;
         }
-        let open = opening.open.get(&id).copied();
-        let expr = match open {
-            Some(open) if open.part == id => self.arbitrary_part(opening, open),
+        let here = open.get(&id).copied();
+        let expr = match here {
+            Some(here) if here.part == id => self.arbitrary_part(arbitrary, here),
             _ => {
                 let operands: Vec<ExprId> = self.exprs.operands(id).collect();
                 let new: Vec<ExprId> = operands
                     .iter()
-                    .map(|operand| match open {
-                        Some(open) if open.part == *operand => self.arbitrary_part(opening, open),
-                        _ => self.opened(opening, *operand),
+                    .map(|operand| match here {
+                        Some(here) if here.part == *operand => self.arbitrary_part(arbitrary, here),
+                        _ => self.opened(open, arbitrary, *operand),
                     })
                     .collect();
                 if new == operands { id } else { self.exprs.with_operands(id, &new) }
             }
         };
-        opening.rewritten.insert(id, expr);
+        arbitrary.rewritten.insert((id, true), expr);
         expr
     }
 
-    fn arbitrary_part(&mut self, opening: &mut Opening<'_>, open: Open) -> ExprId {
+    fn arbitrary_part(&mut self, arbitrary: &mut Arbitrary, open: Open) -> ExprId {
         let ty = self.exprs.ty(open.part);
-        let truth = self.exprs.is_truth(open.part);
-        let storage = if truth { IntTy { bits: 8, signed: false } } else { ty };
-        let name = format!("{}::__layout", self.funcs[opening.func.index()].name);
-        let var = self.new_var(&name, storage, VarScope::Local(opening.func), true);
-        self.vars[var.index()].truth = truth;
-        opening.made.push((var, open.what));
-        let value = self.exprs.var(var, storage);
-        if truth { self.exprs.truth(value) } else { value }
+        let origin = HavocOrigin::Unmodelled { what: Arc::from(open.what) };
+        if !self.exprs.is_truth(open.part) {
+            return self.arbitrary_value(arbitrary, ty, origin);
+        }
+        let value = self.arbitrary_value(arbitrary, IntTy { bits: 8, signed: false }, origin);
+        if let Some((var, _)) = arbitrary.made.last() {
+            self.vars[var.index()].truth = true;
+        }
+        self.exprs.truth(value)
     }
 
     /// Puts a branch on an arbitrary value, whose sides both go on, in front of an access: a proof covers it, and a counterexample
@@ -206,7 +176,7 @@ impl Lower<'_> {
     }
 
     /// The edges that control flow can reach.
-    fn live(&self, start: NodeId, main: FuncId) -> Vec<bool> {
+    pub(super) fn live(&self, start: NodeId, main: FuncId) -> Vec<bool> {
         let leaving = self.graph.leaving();
         let mut edges = vec![false; self.graph.edges.len()];
         let mut entered_funcs = vec![false; self.funcs.len()];

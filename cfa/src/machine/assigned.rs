@@ -36,6 +36,7 @@ fn change(set: &mut Set, at: usize, member: bool) {
 /// What is known about the variables of a program.
 pub(super) struct Assigned {
     storage: Storage,
+    nans: bool,
     /// Variables that may be read without a value, at least in a copy.
     pub(super) flagged: FxHashSet<VarId>,
     /// Local variables that only take bytes from memory to memory; a load may leave them without a value.
@@ -49,9 +50,10 @@ pub(super) struct Assigned {
 }
 
 impl Assigned {
-    pub(super) fn new(program: &Program, storage: Storage) -> Self {
+    pub(super) fn new(program: &Program, storage: Storage, nans: bool) -> Self {
         let mut result = Assigned {
             storage,
+            nans,
             flagged: FxHashSet::default(),
             carriers: FxHashSet::default(),
             doubtful: FxHashSet::default(),
@@ -61,7 +63,7 @@ impl Assigned {
         if storage == Storage::Untouchable {
             result.carriers = carriers(program);
         }
-        result.flagged.extend(doubtful_globals(program, storage));
+        result.flagged.extend(doubtful_globals(program, storage, nans));
         let mut nodes: Vec<Vec<NodeId>> = vec![Vec::new(); program.funcs.len()];
         for node in program.node_ids() {
             nodes[program.node(node).func.index()].push(node);
@@ -96,11 +98,12 @@ impl Assigned {
 }
 
 /// Whether a variable has a value behind a havoc edge. What is not modelled has none that a run could be based on.
-pub(super) fn gives_value(origin: &HavocOrigin, storage: Storage) -> bool {
+pub(super) fn gives_value(origin: &HavocOrigin, storage: Storage, nans: bool) -> bool {
     match origin {
         HavocOrigin::Nondet { .. } => true,
         HavocOrigin::Uninitialised => storage == Storage::Inputs,
         HavocOrigin::Unmodelled { .. } => false,
+        HavocOrigin::NanBits => nans,
     }
 }
 
@@ -144,7 +147,7 @@ fn carriers(program: &Program) -> FxHashSet<VarId> {
 
 /// Global variables that may be read without a value: those that the straight way from the start does not assign, and
 /// those that something takes the value away from.
-fn doubtful_globals(program: &Program, storage: Storage) -> impl Iterator<Item = VarId> {
+fn doubtful_globals(program: &Program, storage: Storage, nans: bool) -> impl Iterator<Item = VarId> {
     let mut assigned = FxHashSet::default();
     let mut at = program.entry;
     let mut steps = 0;
@@ -161,7 +164,7 @@ fn doubtful_globals(program: &Program, storage: Storage) -> impl Iterator<Item =
     }
     for edge in &program.edges {
         if let Op::Havoc { var, origin } = &edge.op
-            && !gives_value(origin, storage)
+            && !gives_value(origin, storage, nans)
         {
             assigned.remove(var);
         }
@@ -384,7 +387,7 @@ impl Flow {
                 let known = lazy_value(program, op).map_or(ALL, |value| self.known(program, result, set, value));
                 return self.learn(set, *var, known);
             }
-            Op::Havoc { var, origin } => (*var, gives_value(origin, result.storage)),
+            Op::Havoc { var, origin } => (*var, gives_value(origin, result.storage, result.nans)),
             Op::Load { var, .. } => (*var, !result.carriers.contains(var)),
             Op::Alloc { var, size, .. } => (*var, self.all_known(program, result, *size, set)),
             Op::Call { callee, result: Some(var), .. } => (*var, !result.no_result.contains(callee)),

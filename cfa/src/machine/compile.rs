@@ -5,12 +5,12 @@ use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ids::{EdgeId, ExprId, FuncId, NodeId, VarId};
-use crate::ir::{BinOp, ExprKind, Object, Op, Scope};
+use crate::ir::{BinOp, ExprKind, HavocOrigin, Object, Op, Scope};
 use crate::program::Program;
 
 use super::assigned::{Assigned, gives_value, lazy_value, stored_copy};
 use super::code::{Instr, Kind, Reg, Registers};
-use super::{Move, Setup, Storage, TooLarge};
+use super::{Move, NanSign, Setup, Storage, TooLarge};
 
 /// A compiled program.
 #[derive(Clone, Debug)]
@@ -77,7 +77,7 @@ pub(super) struct Compiler<'p> {
 
 impl<'p> Compiler<'p> {
     fn new(program: &'p Program, setup: &'p Setup<'p>) -> Result<Self, TooLarge> {
-        let assigned = Assigned::new(program, setup.storage);
+        let assigned = Assigned::new(program, setup.storage, setup.nans.is_some());
         let mut used: FxHashSet<VarId> =
             program.funcs.iter().flat_map(|f| f.params.iter().copied().chain(f.ret)).collect();
         for edge in &program.edges {
@@ -360,10 +360,18 @@ impl<'p> Compiler<'p> {
                 Ok(())
             }
             Op::Havoc { var, origin } => {
-                if !gives_value(origin, self.setup.storage) {
+                if !gives_value(origin, self.setup.storage, self.setup.nans.is_some()) {
                     return self.mark(*var, false);
                 }
-                self.emit(Instr::Input(kind(*var), self.registers.var(*var)));
+                let target = self.registers.var(*var);
+                if *origin == HavocOrigin::NanBits {
+                    let negative = self.setup.nans == Some(NanSign::Negative);
+                    let sign = u64::from(negative) << (self.program.var(*var).ty.bits - 1);
+                    let sign = self.registers.constant(sign)?;
+                    self.emit(Instr::Copy(target, sign));
+                } else {
+                    self.emit(Instr::Input(kind(*var), target));
+                }
                 self.mark(*var, true)
             }
             Op::Load { var, addr, .. } => {

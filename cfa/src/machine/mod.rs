@@ -42,6 +42,15 @@ pub enum Storage {
     Untouchable,
 }
 
+/// The sign that a processor gives to all results that are not numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NanSign {
+    /// As ARM and RISC-V do it.
+    Positive,
+    /// As x86 does it.
+    Negative,
+}
+
 /// What to compile for.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup<'a> {
@@ -49,6 +58,9 @@ pub struct Setup<'a> {
     pub targets: &'a BTreeSet<NodeId>,
     /// What happens with storage that was never written.
     pub storage: Storage,
+    /// The sign of floating-point results that are not numbers, with no payload, where a program sees their bits; if there is
+    /// none, whoever computes with these bits ends the run.
+    pub nans: Option<NanSign>,
     /// Whether the machine keeps the steps of the run. Costs about as much time as the run itself.
     pub steps: bool,
     /// Whether the machine notes which branches it takes.
@@ -62,7 +74,7 @@ impl<'a> Setup<'a> {
     /// Neither steps nor coverage are kept, and no location is one to pause at.
     pub fn new(targets: &'a BTreeSet<NodeId>, storage: Storage) -> Self {
         const NOWHERE: &BTreeSet<NodeId> = &BTreeSet::new();
-        Self { targets, storage, steps: false, coverage: false, pauses: NOWHERE }
+        Self { targets, storage, nans: None, steps: false, coverage: false, pauses: NOWHERE }
     }
 }
 

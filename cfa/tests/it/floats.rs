@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Floating point: conversions and operators as operations on bits, and the functions of `<math.h>`.
 
-use cfa::{MachineModel, Op};
+use cfa::exprs::closed_value;
+use cfa::{HavocOrigin, MachineModel, Op};
 use expect_test::expect;
 
 use crate::{check_body, try_load};
@@ -51,10 +52,11 @@ fn value(expr: &str) -> i128 {
     let program = try_load(&text, MachineModel::Lp64).unwrap_or_else(|error| panic!("{error}"));
     let ret = program.func(program.main).ret;
     let found = program.edges.iter().find_map(|edge| match &edge.op {
-        Op::Assign { var, value } if Some(*var) == ret => program.exprs.as_const(*value),
+        Op::Assign { var, value } if Some(*var) == ret => closed_value(&program.exprs, *value),
         _ => None,
     });
-    found.unwrap_or_else(|| panic!("{expr} is not constant:\n{}", program.dump()))
+    let value = found.unwrap_or_else(|| panic!("{expr} is not constant:\n{}", program.dump()));
+    value.unwrap_or_else(|undefined| panic!("{expr}: {undefined}"))
 }
 
 #[test]
@@ -94,8 +96,8 @@ fn results_that_are_not_modelled() {
               n9: call sin
               n9 -> n10: e = ? (result of 'sin')
               n10: call fmin
-              n10 -> n14: [((d | e) & 9223372036854775807) != 0]
-              n10 -> n11: [((d | e) & 9223372036854775807) == 0]
+              n10 -> n11: [eqf64(d, e)]
+              n10 -> n14: [!eqf64(d, e)]
               n11 -> n12: [d != e]
               n11 -> n14: [d == e]
               n12 -> n13: __tmp2 = ? (result of 'fmin of zeros of different signs')
@@ -109,4 +111,56 @@ fn results_that_are_not_modelled() {
               n19 -> n20: __ret = 0
         "#]],
     );
+}
+
+/// How many results may be open because they may not be numbers, in a program with the statements.
+fn open_nans(statements: &str) -> usize {
+    let text = format!(
+        "typedef unsigned long long U; void *malloc(unsigned long), *memcpy(void *, const void *, unsigned long);
+         int memcmp(const void *, const void *, unsigned long);
+         double nondet_double(void), fabs(double), fmax(double, double), copysign(double, double); float sqrtf(float);
+         union bits {{ double d; U u; }}; struct pair {{ double d; int i; }}; double global = 0.0 / 0.0;
+         U word(double d) {{ union bits b; b.d = d; return b.u; }} double same(double d) {{ return d; }}
+         int main(void) {{ int x = 0; double d = nondet_double(), e = nondet_double(), a[3]; float f = d; U u;
+           struct pair p, q; union bits b; {statements}; return x; }}"
+    );
+    let program = crate::try_load(&text, MachineModel::Lp64).expect("it loads");
+    program.edges.iter().filter(|edge| matches!(edge.op, Op::Havoc { origin: HavocOrigin::NanBits, .. })).count()
+}
+
+#[test]
+fn bits_of_what_is_not_a_number_are_open_where_they_are_seen() {
+    let unseen = [
+        "d = d * e; x = d != d",
+        "d = -fabs(d + e); x = __builtin_isnan(d) + __builtin_isinf(d) + __builtin_isfinite(-d)",
+        "a[x] = d / e; d = a[1]; x = d < 1",
+        "p.d = d - e; p.i = 3; q = p; x = q.i + (q.d > 0)",
+        // What comes from outside has the bits that it has.
+        "u = word(d); x = u >> 63; e = d + 1; x += same(e) > 0",
+        // A number is never anything else.
+        "d = x; u = word(d); x = u >> 63",
+        // The first bits are seen, not those of what is computed from them.
+        "u = word(d); e = d * d; x = (int)e",
+        "e = global; x = fpclassify(sqrtf(e))",
+    ];
+    for statements in unseen {
+        assert_eq!(open_nans(statements), 0, "{statements}");
+    }
+    let seen = [
+        ("b.d = d * e; x = b.u >> 63", 1),
+        ("d = d + e; e = d * 2; u = word(e); x = u != 0", 1),
+        ("d = same(d + e); x = __builtin_signbit(d)", 1),
+        ("d = copysign(1.0, d - e); x = d > 0", 1),
+        ("f = sqrtf(f); x = *(int *)&f > 3", 2),
+        ("f = d; double g = f; u = word(g); x = u & 1", 1),
+        ("a[0] = d * e; x = *(unsigned char *)a", 1),
+        ("a[0] = d * e; a[1] = d / e; x = memcmp(a, a + 1, 8)", 2),
+        ("double *m = malloc(8); *m = d / e; memcpy(&u, m, 8); x = u >> 63", 1),
+        ("u = word(x ? d + e : d); x = u > 5", 1),
+        ("u = word(global); x = u > 5", 1),
+        ("u = word(-(d * e)) + word(fabs(d / e)); x = u > 5", 2),
+    ];
+    for (statements, count) in seen {
+        assert_eq!(open_nans(statements), count, "{statements}");
+    }
 }

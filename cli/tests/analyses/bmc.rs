@@ -86,6 +86,30 @@ fn what_is_not_known_is_not_proved() {
 }
 
 #[test]
+fn bits_of_what_is_not_a_number_are_open() {
+    let with = |cond: &str| {
+        let body = format!(
+            "int main(void) {{ float x = __VERIFIER_nondet_float(); union {{ float f; unsigned u; }} b; b.f = x - x; float y = -b.f;
+             if (x != x && ({cond})) reach_error(); return 0; }}"
+        );
+        verdict(&body, &[])
+    };
+    // Every bit may be set or not, but for those that make it a quiet one.
+    for cond in ["b.u >> 31", "!(b.u >> 31)", "b.u & 1", "(b.u & 0x3fffff) != 0"] {
+        assert!(matches!(with(cond), Verdict::Unknown(_)), "{cond}");
+    }
+    for cond in ["(b.u & 0x7fc00000) != 0x7fc00000", "b.f == b.f", "__builtin_isinf(b.f)", "b.u == 0x7f800000"] {
+        assert!(matches!(with(cond), Verdict::True), "{cond}");
+    }
+    // For both signs alike.
+    for cond in
+        ["(b.u & 0x7fffffff) > 0x7f800000", "__builtin_isnan(b.f)", "__builtin_signbit(b.f) != __builtin_signbit(y)"]
+    {
+        assert!(matches!(with(cond), Verdict::False(_)), "{cond}");
+    }
+}
+
+#[test]
 fn recursion_is_followed_and_bounded_like_a_loop() {
     // The variables of the caller keep their values while the function runs again.
     let fibonacci = "int fib(int n) { int a; if (n < 2) return n; a = fib(n - 1); return a + fib(n - 2); }";

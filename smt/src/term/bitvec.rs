@@ -142,6 +142,11 @@ impl Terms {
             BvBin::And if k == ones => a,
             BvBin::And => match (inner, self.get(a)) {
                 (Some((BvBin::And, x, c)), _) => self.with_const(BvBin::And, x, c & k),
+                // The bits that are set stand outside.
+                (Some((BvBin::Or, x, c)), _) => {
+                    let others = self.with_const(BvBin::And, x, k & !c);
+                    self.with_const(BvBin::Or, others, c & k)
+                }
                 (_, &Term::Zext { arg, .. }) => {
                     let small = self.width(arg);
                     let cut = self.with_const(BvBin::And, arg, k & mask(small));
@@ -257,6 +262,10 @@ impl Terms {
             Term::BvBin(BvBin::Add | BvBin::Sub | BvBin::Mul, ..) | Term::BvUn(BvUn::Neg, _) if lo > 0 => {
                 self.extract_of_sum(hi, lo, a)
             }
+            Term::BvBin(op @ (BvBin::And | BvBin::Or | BvBin::Xor), x, y) if self.as_bv(y).is_some() => {
+                let (x, y) = (self.extract(hi, lo, x), self.extract(hi, lo, y));
+                self.bv_bin(op, x, y)
+            }
             // The low bits of these operations depend on the low bits of the operands only. The operands are cut
             // where that removes an extension, as in the C statement `c = c + 1` for a character.
             Term::BvBin(op, x, y) if lo == 0 && self.narrows(hi, a, NARROWING) => {
@@ -287,6 +296,32 @@ impl Terms {
             Term::BvBin(BvBin::Add | BvBin::Sub | BvBin::Mul | BvBin::And | BvBin::Or | BvBin::Xor, x, y)
             | Term::Ite(_, x, y) => self.narrows(hi, x, nesting) && self.narrows(hi, y, nesting),
             _ => false,
+        }
+    }
+
+    /// Bits that are set in all values, as far as some nesting of operators shows.
+    pub(super) fn ones(&self, t: TermId) -> u128 {
+        self.ones_within(t, NARROWING)
+    }
+
+    fn ones_within(&self, t: TermId, nesting: u32) -> u128 {
+        let Some(nesting) = nesting.checked_sub(1) else { return 0 };
+        let ones = |t| self.ones_within(t, nesting);
+        match *self.get(t) {
+            Term::Bv { bits, .. } => bits,
+            Term::BvBin(BvBin::Or, x, y) => ones(x) | ones(y),
+            Term::BvBin(BvBin::And, x, y) => ones(x) & ones(y),
+            Term::BvBin(op, x, y) => match (op, self.as_bv(y)) {
+                (BvBin::Xor, Some(changed)) => ones(x) & !changed,
+                (BvBin::Lshr, Some(by)) if by < 128 => ones(x) >> by,
+                (BvBin::Mul, Some(by)) if by.is_power_of_two() => ones(x).wrapping_mul(by) & mask(self.width(t)),
+                _ => 0,
+            },
+            Term::Zext { arg, .. } => ones(arg),
+            Term::Concat(high, low) => ones(high) << self.width(low) | ones(low),
+            Term::Extract { hi, lo, arg } => extract(hi, lo, ones(arg)),
+            Term::Ite(_, x, y) => ones(x) & ones(y),
+            _ => 0,
         }
     }
 

@@ -118,6 +118,9 @@ impl Terms {
         }
         let width = self.width(a);
         let Some(k) = self.as_bv(b) else { unreachable!("the caller gives a constant") };
+        if self.ones(a) & !k != 0 {
+            return TermId::FALSE;
+        }
         let moved: Option<(TermId, u128)> = match *self.get(a) {
             Term::Concat(high, low) => {
                 let below = self.width(low);
@@ -129,7 +132,6 @@ impl Terms {
                 (BvBin::Xor, _, Some(c)) => Some((x, k ^ c)),
                 (BvBin::Xor, _, None) if k == 0 => return self.eq(x, y),
                 (BvBin::And, _, Some(c)) if k & !c != 0 => return TermId::FALSE,
-                (BvBin::Or, _, Some(c)) if c & !k != 0 => return TermId::FALSE,
                 (BvBin::Urem, _, Some(c)) if c != 0 && k >= c => return TermId::FALSE,
                 (BvBin::Lshr, _, Some(c)) if c < 128 && k > mask(width) >> c => return TermId::FALSE,
                 _ => None,
@@ -259,8 +261,21 @@ impl Terms {
         if let Some(e) = self.as_extension(a) {
             return if signed { self.extended_sle(e, width, k) } else { self.extended_ule(e, width, k) };
         }
-        if !signed && self.upper_bound(a) <= k {
-            return TermId::TRUE;
+        let (least, greatest) = (self.ones(a), self.upper_bound(a));
+        // Those that are not negative are above.
+        if signed && k < least && least <= signed_max(width) && greatest > signed_max(width) {
+            let negative = self.bv(width, mask(width));
+            return self.at_most(op, a, negative);
+        }
+        // Values without the sign bit are ordered alike.
+        if !signed || greatest <= signed_max(width) {
+            let negative = signed && to_signed(width, k) < 0;
+            if negative || least > k {
+                return TermId::FALSE;
+            }
+            if greatest <= k {
+                return TermId::TRUE;
+            }
         }
         self.intern(Term::BvCmp(op, a, b))
     }
@@ -303,17 +318,21 @@ impl Terms {
         self.at_most(if e.signed { BvCmp::Sle } else { BvCmp::Ule }, e.arg, k)
     }
 
-    /// An upper bound of the unsigned value, from the outermost node.
+    /// An upper bound of the unsigned value, from the outermost nodes.
     fn upper_bound(&self, t: TermId) -> u128 {
         let greatest = mask(self.width(t));
         match *self.get(t) {
             Term::Bv { bits, .. } => bits,
             Term::Zext { arg, .. } => mask(self.width(arg)),
-            Term::BvBin(op, x, y) => match (op, self.as_bv(x), self.as_bv(y)) {
-                (BvBin::And, _, Some(c)) => c,
-                (BvBin::Urem, _, Some(c)) if c != 0 => c - 1,
-                (BvBin::Udiv, _, Some(c)) if c != 0 => greatest / c,
-                (BvBin::Lshr, _, Some(c)) if c < 128 => greatest >> c,
+            Term::BvBin(op, x, y) => match (op, self.as_bv(y)) {
+                (BvBin::And, Some(c)) => c,
+                (BvBin::Or, Some(c)) => match *self.get(x) {
+                    Term::BvBin(BvBin::And, _, y) => self.as_bv(y).map_or(greatest, |others| others | c),
+                    _ => greatest,
+                },
+                (BvBin::Urem, Some(c)) if c != 0 => c - 1,
+                (BvBin::Udiv, Some(c)) if c != 0 => greatest / c,
+                (BvBin::Lshr, Some(c)) if c < 128 => greatest >> c,
                 _ => greatest,
             },
             _ => greatest,

@@ -137,6 +137,10 @@ impl Terms {
         if let Some(t) = self.on_leaves(LeafOp::FpUn(op), a, false) {
             return t;
         }
+        if !matches!(op, FpUn::FromInt { .. }) && self.is_never_number(a) {
+            let result = fp_un(op, width, canonical_nan(width));
+            return self.bv(op.result_width(width), result);
+        }
         match (op, self.get(a)) {
             (FpUn::ToFloat { bits }, &Term::FpBin(..)) if bits == width => a,
             // The signed conversion of a number that is never negative is the unsigned one at its own width.
@@ -170,6 +174,9 @@ impl Terms {
         debug_assert!(matches!(width, 32 | 64), "numbers of 32 or 64 bits");
         // Results that are no number are canonical, so the order does not matter.
         let (a, b) = if matches!(op, FpBin::Add | FpBin::Mul) && b < a { (b, a) } else { (a, b) };
+        if self.is_never_number(a) || self.is_never_number(b) {
+            return self.bv(width, canonical_nan(width));
+        }
         let pushed = match (self.as_bv(a), self.as_bv(b)) {
             (Some(x), Some(y)) => return self.bv(width, fp_bin(op, width, x, y)),
             (None, Some(_)) => self.on_leaves(LeafOp::FpLeft(op, b), a, false),
@@ -190,8 +197,7 @@ impl Terms {
         let (a, b) = if op == FpCmp::Eq && b < a { (b, a) } else { (a, b) };
         let pushed = match (self.as_bv(a), self.as_bv(b)) {
             (Some(x), Some(y)) => return self.bool(fp_cmp(op, width, x, y)),
-            (None, Some(y)) if fp_is_nan(width, y) => return TermId::FALSE,
-            (Some(x), None) if fp_is_nan(width, x) => return TermId::FALSE,
+            _ if self.is_never_number(a) || self.is_never_number(b) => return TermId::FALSE,
             (None, Some(_)) => self.on_leaves(LeafOp::FpCmpLeft(op, b), a, true),
             (Some(_), None) => self.on_leaves(LeafOp::FpCmpRight(op, a), b, true),
             (None, None) => None,
@@ -228,8 +234,14 @@ impl Terms {
         let number = self.fp_cmp(FpCmp::Eq, a, a);
         self.not(number)
     }
-}
 
-fn fp_is_nan(width: u32, bits: u128) -> bool {
-    if width == 32 { single(bits).is_nan() } else { double(bits).is_nan() }
+    /// Whether the bits that are known say that it is not a number.
+    fn is_never_number(&self, a: TermId) -> bool {
+        let quiet = canonical_nan(self.width(a));
+        match self.as_bv(a) {
+            Some(bits) if self.width(a) == 32 => single(bits).is_nan(),
+            Some(bits) => double(bits).is_nan(),
+            None => self.ones(a) & quiet == quiet,
+        }
+    }
 }
