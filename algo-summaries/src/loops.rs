@@ -246,6 +246,9 @@ impl Walker<'_> {
                 if exact {
                     self.guess_relations(subject, &walked.back, round.base, failed, solution)?;
                     self.guess_extrema(subject, &walked.back, &unsolved, failed, solution)?;
+                    if self.program.loops.heads.iter().any(|head| self.is_within(subject, *head)) {
+                        self.guess_extrema_within(subject, failed, solution)?;
+                    }
                 }
                 break;
             }
@@ -254,7 +257,7 @@ impl Walker<'_> {
     }
 
     /// The state at the start of iteration `t`, and what is unknown there.
-    fn state_at(&mut self, subject: &Subject, solution: &Solution) -> Result<(State, Unsolved), Stop> {
+    pub(crate) fn state_at(&mut self, subject: &Subject, solution: &Solution) -> Result<(State, Unsolved), Stop> {
         let (head, before) = (subject.scope.head, subject.before);
         let mut state = before.clone();
         let mut unsolved = Unsolved::default();
@@ -315,6 +318,11 @@ impl Walker<'_> {
             self.relate(&mut state, relation)?;
         }
         Ok((state, unsolved))
+    }
+
+    /// Whether a location is the head of a loop within the loop.
+    fn is_within(&self, subject: &Subject, head: NodeId) -> bool {
+        head != subject.scope.head && subject.scope.body.contains(&head)
     }
 
     /// The unknown value of a variable at the start of an iteration.

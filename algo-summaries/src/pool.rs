@@ -477,6 +477,18 @@ impl Pool {
         if Range::new(0, divisor - 1).contains(self.range(&rest)) {
             return Ok(rest);
         }
+        // The remainder by a multiple has the same remainder as the number.
+        if by == 1 {
+            for atom in rest.atoms() {
+                if let AtomKind::Mod(inner, multiple) = self.kind(atom)
+                    && multiple % divisor == 0
+                    && let Some((coefficient, others)) = rest.linear_in(atom)
+                {
+                    let number = inner.times_constant(coefficient)?.plus(&others)?;
+                    return self.modulo(&number, divisor);
+                }
+            }
+        }
         Ok(Poly::atom(self.atom(AtomKind::Mod(rest, divisor))))
     }
 

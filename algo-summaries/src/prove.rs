@@ -14,7 +14,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smt::solver::{Limits, Solver, Z3Config, Z3Solver};
 use smt::{Sort, TermId, Terms};
 
-use crate::eval::PITCH;
 use crate::poly::{Atom, Poly};
 use crate::pool::{ArrayId, ArrayKind, AtomKind, CondId, CondKind, Name, Pool};
 use crate::range::Range;
@@ -377,12 +376,12 @@ impl Query {
         Ok(())
     }
 
-    /// A condition in which columns of tables are told by what is known of them.
+    /// A condition in which columns of tables, and other remainders of numbers that are small, are told by what is known of them.
     fn columns(&self, pool: &mut Pool, cond: CondId) -> Result<CondId, Stop> {
         let mut map = FxHashMap::default();
         Search::new(pool).cond(cond, &mut |atom| {
-            if let AtomKind::Mod(inner, PITCH) = pool.kind(atom)
-                && Range::new(0, PITCH - 1).contains(pool.range_within(inner, &self.known))
+            if let AtomKind::Mod(inner, divisor) = pool.kind(atom)
+                && Range::new(0, divisor - 1).contains(pool.range_within(inner, &self.known))
             {
                 map.insert(atom, inner.clone());
             }
@@ -415,10 +414,37 @@ impl Query {
         elements
     }
 
-    /// Elements of the same array at the same position are equal.
+    /// Elements of the same array at the same position are equal, and so is what has the same name and parameters.
     fn congruences(&mut self, prover: &mut Prover, pool: &mut Pool) -> Result<(), Stop> {
         let elements = self.elements(pool);
         let mut pairs = 0;
+        let mut inputs: Vec<(Name, Vec<Poly>, Atom)> = Vec::new();
+        for atom in &self.seen {
+            if let AtomKind::Input(name, parameters, ..) = pool.kind(*atom)
+                && !parameters.is_empty()
+            {
+                inputs.push((*name, parameters.clone(), *atom));
+            }
+        }
+        inputs.sort_unstable();
+        for (at, (name, parameters, left)) in inputs.iter().enumerate() {
+            for (_, others, right) in inputs[at + 1..].iter().filter(|(same, ..)| same == name) {
+                let mut parts = Vec::new();
+                for (parameter, other) in parameters.iter().zip(others) {
+                    parts.push(pool.equal(parameter, other)?);
+                }
+                let same = pool.and(parts);
+                pairs += 1;
+                if Pool::as_truth(same) == Some(false) || pairs > PAIRS {
+                    continue;
+                }
+                let same = self.cond(prover, pool, same)?;
+                let (left, right) = (self.atom(prover, pool, *left)?, self.atom(prover, pool, *right)?);
+                let equal = prover.terms.eq(left, right);
+                let fact = prover.terms.implies(same, equal);
+                self.side.push(fact);
+            }
+        }
         for (at, (array, index)) in elements.iter().enumerate() {
             for (_, other) in elements[at + 1..].iter().filter(|(same, _)| same == array) {
                 let same = pool.equal(index, other)?;
@@ -490,6 +516,18 @@ fn iterations(
                 {
                     found.push(at.minus(&start)?);
                 }
+            }
+            // Of iterations of several loops that are numbered through, the quotients and the last remainder are parameters.
+            let (mut number, mut value) = (Poly::constant(0), Poly::constant(0));
+            for (parameter, at) in parameters.iter().zip(at) {
+                if pool.mentions(parameter, &|atom| atom == bound) {
+                    let divisor = parameter.parts().1;
+                    number = number.plus(&parameter.times_constant(divisor)?)?;
+                    value = value.plus(&at.times_constant(divisor)?)?;
+                }
+            }
+            if number == Poly::atom(bound) {
+                found.push(value);
             }
         }
     }

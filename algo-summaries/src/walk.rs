@@ -329,7 +329,17 @@ impl<'a> Walker<'a> {
                     let ends = self.pool.less(&inner, &Poly::constant(divisor))?;
                     let within = self.pool.and(vec![begins, ends]);
                     if self.prover.follows(&mut self.pool, facts, within)? {
+                        let inner = self.settled(facts, &inner)?;
                         map.insert(atom, inner);
+                    }
+                    continue;
+                }
+                AtomKind::Input(name, parameters, low, high) => {
+                    let parameters =
+                        parameters.iter().map(|of| self.settled(facts, of)).collect::<Result<Vec<_>, _>>()?;
+                    let settled = self.pool.atom(AtomKind::Input(name, parameters, low, high));
+                    if settled != atom {
+                        map.insert(atom, Poly::atom(settled));
                     }
                     continue;
                 }

@@ -342,6 +342,29 @@ fn no_value_is_beyond_the_extremum_of_all() {
 }
 
 #[test]
+fn tables_have_extrema() {
+    let body = "static int t[30][40]; int seen = __VERIFIER_nondet_int();
+        for (int i = 0; i < 30; i++) for (int j = 0; j < 40; j++) t[i][j] = __VERIFIER_nondet_int();
+        int least = t[0][0];
+        for (int i = 0; i < 30; i++) for (int j = 0; j < 40; j++) if (t[i][j] < least) least = t[i][j];
+        for (int i = 0; i < 30; i++) for (int j = 0; j < 40; j++) check(least <= t[i][j]);
+        int k = __VERIFIER_nondet_int(), l = __VERIFIER_nondet_int();
+        if (k < 0 || k >= 30 || l < 0 || l >= 40) return 0; check(t[k][l] >= least);";
+    right_and_wrong(body, "t[k][l] >= least", "t[k][l] > least");
+    // What was known is given up in between.
+    right_and_wrong(
+        body,
+        "for (int i = 0; i < 30; i++) for (int j = 0; j < 40; j++) if",
+        "for (int i = 0; i < 30; i++, least = i ? seen : least) for (int j = 0; j < 40; j++) if",
+    );
+    let deep = "static short t[10][10][10]; int most = -32768;
+        for (int i = 0; i < 10; i++) for (int j = 0; j < 10; j++) for (int k = 0; k < 10; k++) t[i][j][k] = __VERIFIER_nondet_short();
+        for (int i = 0; i < 10; i++) for (int j = 0; j < 10; j++) for (int k = 0; k < 10; k++) if (t[i][j][k] > most) most = t[i][j][k];
+        for (int i = 0; i < 10; i++) for (int j = 0; j < 10; j++) for (int k = 0; k < 10; k++) check(t[i][j][k] <= most);";
+    assert!(proved(&format!("{HEAD} int main(void) {{ {deep} return 0; }}")));
+}
+
+#[test]
 fn inputs_have_extrema() {
     let body = "int most = -5; int last = 0; for (int i = 0; i < 9; i++) { last = __VERIFIER_nondet_int(); if (most < last) most = last; }
         check(most >= -5 && most >= last);";
