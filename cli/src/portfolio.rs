@@ -5,6 +5,7 @@
 //! turn is suspended and goes on in a later, longer turn; if memory becomes scarce, suspended stages are given up first. A
 //! verdict has passed the clamp of its own analysis; the first one ends the run, the other stages are cancelled.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -122,14 +123,24 @@ struct Order {
     cancel: CancelToken,
 }
 
+/// How long a look at the clocks of CPU time is enough: each one is a system call, and analyses ask for every state.
+const LOOK: Duration = Duration::from_micros(500);
+
 /// The time that a stage may use in one turn, in the run's limits.
 struct TurnBudget {
     limits: Limits,
     end: Option<Duration>,
+    /// When the clocks are looked at again.
+    next: Cell<Instant>,
 }
 
 impl Budget for TurnBudget {
     fn check(&self) -> Result<(), Stop> {
+        let now = Instant::now();
+        if now < self.next.get() {
+            return Ok(());
+        }
+        self.next.set(now + LOOK);
         self.limits.check()?;
         match self.end {
             Some(end) if thread_time() >= end => Err(Stop::Timeout),
@@ -243,7 +254,7 @@ impl Worker {
         };
         loop {
             let end = order.turn.map(|turn| thread_time() + turn);
-            let budget = TurnBudget { limits: self.limits.clone(), end };
+            let budget = TurnBudget { limits: self.limits.clone(), end, next: Cell::new(Instant::now()) };
             let mut cx = Cx::new(Box::new(budget), order.cancel.clone());
             self.show_progress(&mut cx);
             let outcome = analysis.run(&mut cx);
