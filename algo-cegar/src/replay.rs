@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use cfa::ir::{HavocOrigin, Op};
+use cfa::ir::Op;
 use cfa::machine::{Asked, Code, End, Fault, Inputs, Machine, NanSign, Setup, Storage};
 use cfa::{EdgeId, IntTy, NodeId, Program, VarId};
 use cpa_core::{Counterexample, Rest, Step};
@@ -259,12 +259,7 @@ fn place(program: &Program, edge: EdgeId) -> String {
 /// What a variable holds, if it is a value that is not modelled.
 fn unmodelled(program: &Program, var: VarId) -> Option<String> {
     program.edges.iter().find_map(|edge| match &edge.op {
-        Op::Havoc { var: written, origin: HavocOrigin::Unmodelled { what } } if *written == var => {
-            Some(what.to_string())
-        }
-        Op::Havoc { var: written, origin: HavocOrigin::NanBits } if *written == var => {
-            Some("bits of a result that is not a number".to_owned())
-        }
+        Op::Havoc { var: written, origin } if *written == var => origin.unmodelled().map(str::to_owned),
         _ => None,
     })
 }
@@ -304,7 +299,7 @@ impl<'a> Given<'a> {
     fn skip_unmodelled(&mut self) {
         let unmodelled = |edge: EdgeId| {
             let op = &self.program.edges[edge.index()].op;
-            matches!(op, Op::Havoc { origin: HavocOrigin::Unmodelled { .. } | HavocOrigin::NanBits, .. })
+            matches!(op, Op::Havoc { origin, .. } if origin.unmodelled().is_some())
         };
         while let Some((index, _)) = self.cex.inputs.get(self.used)
             && self.cex.steps.get(*index).is_some_and(|step| unmodelled(step.edge()))

@@ -150,7 +150,7 @@ fn addresses_of_new_objects_do_not_matter() {
             "{declared} int main(void) {{ int *p = malloc(4), *q = malloc(4); if (p < q) reach_error(); return 0; }}"
         ),
         expect![
-            "UNKNOWN (the analysis gave up: test.c:2:89: the execution depends on 'main::__open', which has no certain value)"
+            "UNKNOWN (the analysis gave up: test.c:2:89: the execution depends on 'main::__layout', which has no certain value)"
         ],
     );
     check(

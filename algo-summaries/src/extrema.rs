@@ -80,13 +80,14 @@ impl Walker<'_> {
         let careless = std::mem::replace(&mut self.guess, false);
         let (state, unsolved) = self.state_at(subject, solution)?;
         let walked = self.iteration(subject.scope, state)?;
-        for var in subject.vars {
-            if let [state] = &walked.back[..]
-                && let Some(guess) = self.extremum_within(subject, *var, state, &unsolved)?
-                && !failed.extrema.contains(&guess)
-                && !solution.extrema.contains(&guess)
-            {
-                solution.extrema.push(guess);
+        if let [state] = &walked.back[..] {
+            for var in subject.vars {
+                if let Some(guess) = self.extremum_within(subject, *var, state, &unsolved)?
+                    && !failed.extrema.contains(&guess)
+                    && !solution.extrema.contains(&guess)
+                {
+                    solution.extrema.push(guess);
+                }
             }
         }
         self.guess = careless;

@@ -391,11 +391,11 @@ impl Query {
     }
 
     /// The inputs that occur outside of bodies, with their parameters.
-    fn inputs(&self, pool: &Pool) -> Vec<(Name, Vec<Poly>)> {
+    fn inputs(&self, pool: &Pool) -> Vec<(Name, Vec<Poly>, Atom)> {
         let mut inputs = Vec::new();
         for atom in &self.seen {
             if let AtomKind::Input(name, parameters, ..) = pool.kind(*atom) {
-                inputs.push((*name, parameters.clone()));
+                inputs.push((*name, parameters.clone(), *atom));
             }
         }
         inputs.sort_unstable();
@@ -416,45 +416,30 @@ impl Query {
 
     /// Elements of the same array at the same position are equal, and so is what has the same name and parameters.
     fn congruences(&mut self, prover: &mut Prover, pool: &mut Pool) -> Result<(), Stop> {
-        let elements = self.elements(pool);
-        let mut pairs = 0;
-        let mut inputs: Vec<(Name, Vec<Poly>, Atom)> = Vec::new();
-        for atom in &self.seen {
-            if let AtomKind::Input(name, parameters, ..) = pool.kind(*atom)
-                && !parameters.is_empty()
-            {
-                inputs.push((*name, parameters.clone(), *atom));
-            }
-        }
-        inputs.sort_unstable();
-        for (at, (name, parameters, left)) in inputs.iter().enumerate() {
+        // When two values are the same.
+        let mut alike: Vec<(CondId, Atom, Atom)> = Vec::new();
+        let inputs = self.inputs(pool);
+        for (at, (name, parameters, left)) in inputs.iter().enumerate().filter(|(_, (_, of, _))| !of.is_empty()) {
             for (_, others, right) in inputs[at + 1..].iter().filter(|(same, ..)| same == name) {
                 let mut parts = Vec::new();
                 for (parameter, other) in parameters.iter().zip(others) {
                     parts.push(pool.equal(parameter, other)?);
                 }
-                let same = pool.and(parts);
-                pairs += 1;
-                if Pool::as_truth(same) == Some(false) || pairs > PAIRS {
-                    continue;
-                }
-                let same = self.cond(prover, pool, same)?;
-                let (left, right) = (self.atom(prover, pool, *left)?, self.atom(prover, pool, *right)?);
-                let equal = prover.terms.eq(left, right);
-                let fact = prover.terms.implies(same, equal);
-                self.side.push(fact);
+                alike.push((pool.and(parts), *left, *right));
             }
         }
+        let elements = self.elements(pool);
         for (at, (array, index)) in elements.iter().enumerate() {
             for (_, other) in elements[at + 1..].iter().filter(|(same, _)| same == array) {
-                let same = pool.equal(index, other)?;
-                pairs += 1;
-                if Pool::as_truth(same) == Some(false) || pairs > PAIRS {
-                    continue;
-                }
-                let same = self.cond(prover, pool, same)?;
                 let left = pool.atom(AtomKind::Element(*array, index.clone()));
                 let right = pool.atom(AtomKind::Element(*array, other.clone()));
+                alike.push((pool.equal(index, other)?, left, right));
+            }
+        }
+        alike.truncate(PAIRS);
+        for (same, left, right) in alike {
+            if Pool::as_truth(same) != Some(false) {
+                let same = self.cond(prover, pool, same)?;
                 let (left, right) = (self.atom(prover, pool, left)?, self.atom(prover, pool, right)?);
                 let equal = prover.terms.eq(left, right);
                 let fact = prover.terms.implies(same, equal);
@@ -494,7 +479,7 @@ fn iterations(
     body: CondId,
     bound: Atom,
     elements: &[(ArrayId, Poly)],
-    inputs: &[(Name, Vec<Poly>)],
+    inputs: &[(Name, Vec<Poly>, Atom)],
 ) -> Result<Vec<Poly>, Stop> {
     let mut inside = Vec::new();
     let mut asked = Vec::new();
@@ -508,7 +493,7 @@ fn iterations(
     });
     let mut found = Vec::new();
     for (name, parameters) in asked {
-        for (_, at) in inputs.iter().filter(|(same, _)| *same == name) {
+        for (_, at, _) in inputs.iter().filter(|(same, ..)| *same == name) {
             for (parameter, at) in parameters.iter().zip(at) {
                 // The iteration that has this parameter.
                 if let Some((1, start)) = parameter.linear_in(bound)

@@ -30,13 +30,10 @@ impl Program {
             Op::Havoc { var, origin: HavocOrigin::Nondet { function } } => {
                 format!("{} = {function}()", self.var(*var).name)
             }
-            Op::Havoc { var, origin: HavocOrigin::Unmodelled { what } } => {
-                format!("{} = ? ({what})", self.var(*var).name)
+            Op::Havoc { var, origin } => {
+                let what = origin.unmodelled().map_or(String::new(), |what| format!(" ({what})"));
+                format!("{} = ?{what}", self.var(*var).name)
             }
-            Op::Havoc { var, origin: HavocOrigin::NanBits } => {
-                format!("{} = ? (bits of a result that is not a number)", self.var(*var).name)
-            }
-            Op::Havoc { var, origin: HavocOrigin::Uninitialised } => format!("{} = ?", self.var(*var).name),
             Op::Call { callee, args, result } => {
                 let args: Vec<String> = args.iter().map(|arg| self.display_expr(*arg)).collect();
                 let result = result.map(|var| format!("{} = ", self.var(var).name)).unwrap_or_default();

@@ -257,6 +257,17 @@ pub enum HavocOrigin {
     NanBits,
 }
 
+impl HavocOrigin {
+    /// What the value stands for if it is not modelled.
+    pub fn unmodelled(&self) -> Option<&str> {
+        match self {
+            HavocOrigin::Nondet { .. } | HavocOrigin::Uninitialised => None,
+            HavocOrigin::Unmodelled { what } => Some(what),
+            HavocOrigin::NanBits => Some("bits of a result that is not a number"),
+        }
+    }
+}
+
 /// What a new object is made for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AllocKind {

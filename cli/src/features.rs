@@ -157,9 +157,9 @@ impl Survey<'_> {
     fn operation(&mut self, op: &Op) {
         let feature = match op {
             Op::Skip | Op::Unsupported { .. } | Op::Assume { .. } | Op::Assign { .. } | Op::Call { .. } => None,
-            Op::Havoc { origin: HavocOrigin::Unmodelled { .. } | HavocOrigin::NanBits, .. } => None,
             Op::Havoc { origin: HavocOrigin::Nondet { .. }, .. } => Some(Feature::Inputs),
             Op::Havoc { origin: HavocOrigin::Uninitialised, .. } => Some(Feature::Uninitialised),
+            Op::Havoc { origin: HavocOrigin::Unmodelled { .. } | HavocOrigin::NanBits, .. } => None,
             Op::Alloc { .. } => {
                 self.found.insert(Feature::Allocation);
                 Some(Feature::Memory)

@@ -276,10 +276,9 @@ impl<'a> Walk<'a> {
                     shown.values.clear();
                 } else {
                     let name = short(&program.var(*var).name);
-                    shown.text = match origin {
-                        HavocOrigin::Unmodelled { what } => format!("{name} is any {what}"),
-                        HavocOrigin::NanBits => format!("{name} is any bits of a result that is not a number"),
-                        _ => format!("{name} is not initialised"),
+                    shown.text = match origin.unmodelled() {
+                        Some(what) => format!("{name} is any {what}"),
+                        None => format!("{name} is not initialised"),
                     };
                 }
             }

@@ -54,9 +54,15 @@ impl Lower<'_> {
         }
     }
 
-    /// An arbitrary value for an operation at the node.
-    pub(super) fn arbitrary_value(&mut self, arbitrary: &mut Arbitrary, ty: IntTy, origin: HavocOrigin) -> ExprId {
-        let name = format!("{}::__open", self.funcs[arbitrary.func.index()].name);
+    /// An arbitrary value for an operation at the node, in a variable of the given name.
+    pub(super) fn arbitrary_value(
+        &mut self,
+        arbitrary: &mut Arbitrary,
+        name: &str,
+        ty: IntTy,
+        origin: HavocOrigin,
+    ) -> ExprId {
+        let name = format!("{}::{name}", self.funcs[arbitrary.func.index()].name);
         let var = self.new_var(&name, ty, VarScope::Local(arbitrary.func), true);
         arbitrary.made.push((var, origin));
         self.exprs.var(var, ty)

@@ -171,7 +171,7 @@ impl Lower<'_> {
         let expr = match format {
             Some(format) if used == Use::Bits => {
                 let ty = format.bits();
-                let any = self.arbitrary_value(arbitrary, ty, HavocOrigin::NanBits);
+                let any = self.arbitrary_value(arbitrary, "__nan", ty, HavocOrigin::NanBits);
                 let quiet = self.exprs.constant(ty, quiet_nan(format));
                 let bits = self.exprs.binary(BinOp::BitOr, any, quiet);
                 let is_number = self.exprs.float_cmp(CmpOp::Eq, format, expr, expr);

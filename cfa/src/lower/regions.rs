@@ -101,9 +101,9 @@ impl Lower<'_> {
         let ty = self.exprs.ty(open.part);
         let origin = HavocOrigin::Unmodelled { what: Arc::from(open.what) };
         if !self.exprs.is_truth(open.part) {
-            return self.arbitrary_value(arbitrary, ty, origin);
+            return self.arbitrary_value(arbitrary, "__layout", ty, origin);
         }
-        let value = self.arbitrary_value(arbitrary, IntTy { bits: 8, signed: false }, origin);
+        let value = self.arbitrary_value(arbitrary, "__layout", IntTy { bits: 8, signed: false }, origin);
         if let Some((var, _)) = arbitrary.made.last() {
             self.vars[var.index()].truth = true;
         }

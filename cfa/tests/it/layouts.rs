@@ -149,9 +149,9 @@ fn a_branch_that_depends_on_the_layout() {
               n3 -> n4: main::q = 536870944
               n4 -> n5: *(int *)536870912 = 1
               n5 -> n6: *(int *)536870944 = 2
-              n6 -> n7: main::__open = ? (order of addresses of different objects)
-              n7 -> n8: [main::__open != 0]
-              n7 -> n9: [main::__open == 0]
+              n6 -> n7: main::__layout = ? (order of addresses of different objects)
+              n7 -> n8: [main::__layout != 0]
+              n7 -> n9: [main::__layout == 0]
               n8 -> n10: main::__ret = *(int *)main::p
               n9 -> n10: main::__ret = *(int *)main::q
         "#]],
