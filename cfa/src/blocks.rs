@@ -61,6 +61,9 @@ pub struct Block {
     pub functions: BTreeSet<FuncId>,
     /// Whether the block's function can be called while it runs.
     pub recursive: bool,
+    /// The functions that may be active already when the block is entered and that run inside it: those on a cycle of calls
+    /// with the block's function. Their local variables are the same behind the block.
+    pub cycle: BTreeSet<FuncId>,
     /// The variables that any edge inside the block reads or writes, those of called functions included.
     pub vars: BTreeSet<VarId>,
     /// The variables that may have another value behind the block than before it, as far as they are still the same
@@ -341,7 +344,7 @@ impl Survey<'_> {
         }
         here.add(&inside);
         let Effect { vars, regions, .. } = here;
-        Block { kind, func, own, entry, exits, functions, recursive, vars, writes, regions }
+        Block { kind, func, own, entry, exits, functions, recursive, cycle, vars, writes, regions }
     }
 }
 

@@ -21,9 +21,10 @@ struct Frame {
 }
 
 impl Calls {
-    /// One activation of a function.
-    pub(crate) fn of(func: FuncId) -> Self {
-        Calls(Some(Rc::new(Frame { func, activation: 0, below: Calls::default() })))
+    /// One activation of each of some functions, the innermost last.
+    pub(crate) fn of(funcs: impl Iterator<Item = FuncId>) -> Self {
+        let on = |below: Calls, func| Calls(Some(Rc::new(Frame { func, activation: 0, below })));
+        funcs.fold(Calls::default(), on)
     }
 
     fn frames(&self) -> impl Iterator<Item = &Frame> {

@@ -274,7 +274,9 @@ impl Reducer for PredicateReducer {
             entry.tracked().iter().copied().filter(|&p| predicates.sees(manager, block, p)).collect();
         let region = manager.project(region, &|manager, p| predicates.sees(manager, block, p))?;
         self.next -= 1;
-        let calls = Calls::of(self.predicates.blocks.get(block).func);
+        let block = self.predicates.blocks.get(block);
+        // Whoever is active already may be called again inside.
+        let calls = Calls::of(block.cycle.iter().copied().filter(|&func| func != block.func).chain([block.func]));
         Ok(entry.reduced(Formula::Region(region), self.next, tracked, calls))
     }
 

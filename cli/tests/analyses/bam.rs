@@ -169,6 +169,13 @@ fn recursion() {
         "FALSE",
         &[],
     );
+    // What is wanted at the end of `other` is about the activation of `gen` below it, not about the one that it called.
+    check(
+        "void one(void) {} void gen(void (*f)(void)) { f(); f(); f(); } void other(void) { gen(one); }
+            int main(void) { gen(other); reach_error(); return 0; }",
+        "FALSE",
+        ALL,
+    );
 }
 
 /// A function that is called often is analysed once for each state that it sees.
