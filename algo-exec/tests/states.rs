@@ -7,21 +7,25 @@ use algo_exec::{States, StatesOptions};
 use cfa::{Options, Property, Source};
 use cpa_core::Cx;
 
-/// The verdict, the number of explorations and of states. With refinement the verdict is the same.
+/// The verdict, the number of explorations and of states. With refinement the verdict is the same, and also if all ways that
+/// meet in the same state are merged.
 fn explore(text: &str) -> (String, u64, usize) {
-    let all = explore_with(text, false);
-    assert_eq!(explore_with(text, true).0, all.0);
+    let options = StatesOptions::default();
+    let all = explore_with(text, options);
+    for (refine, merge_after) in [(true, options.merge_after), (false, 0), (true, 0)] {
+        assert_eq!(explore_with(text, StatesOptions { refine, merge_after, ..options }).0, all.0);
+    }
     all
 }
 
-fn explore_with(text: &str, refine: bool) -> (String, u64, usize) {
+fn explore_with(text: &str, options: StatesOptions) -> (String, u64, usize) {
     let head = "void abort(void); void reach_error(void); int __VERIFIER_nondet_int(void);
         char __VERIFIER_nondet_char(void); _Bool __VERIFIER_nondet_bool(void); unsigned __VERIFIER_nondet_uint(void);
         void assume(int c) { if (!c) abort(); } void check(int c) { if (!c) reach_error(); } ";
     let source = Source { name: "t.c".into(), text: format!("{head}{text}") };
     let program = Arc::new(cfa::load(&[source], &Options::default()).unwrap());
     let targets = program.targets(&Property::default_errors());
-    let options = StatesOptions { max_bytes: 1 << 24, refine, ..StatesOptions::default() };
+    let options = StatesOptions { max_bytes: 1 << 24, ..options };
     let mut states = States::new(program, &targets, options);
     let verdict = states.run(&mut Cx::unlimited()).verdict().to_string();
     (verdict, states.statistics().attempts, states.statistics().states)
@@ -164,10 +168,10 @@ fn flags(count: usize, bad: &str) -> String {
 #[test]
 fn variables_without_influence_are_not_tracked() {
     let safe = flags(8, "(seen > 1 || s > 9)");
-    let (verdict, attempts, states) = explore_with(&safe, true);
+    let (verdict, attempts, states) = explore_with(&safe, StatesOptions { refine: true, ..StatesOptions::default() });
     assert_eq!(verdict, "TRUE");
     assert!(attempts > 1 && states < 40, "{attempts} {states}");
-    let (verdict, _, states) = explore_with(&safe, false);
+    let (verdict, _, states) = explore_with(&safe, StatesOptions::default());
     assert_eq!(verdict, "TRUE");
     assert!(states > 400, "{states}");
     // Going round a second time with the same flags: this needs them all.
@@ -258,4 +262,26 @@ fn what_is_not_supported_is_not_reached() {
     };
     assert_eq!(explore(&text("f")).0, "TRUE");
     assert!(explore(&text("(void (*)(int))g")).0.starts_with("UNKNOWN"));
+}
+
+/// 24 branches one after the other have 2^24 ways through them, which all meet in the same few states.
+#[test]
+fn ways_that_meet_in_the_same_state_are_one() {
+    let machine = |bound: u32| {
+        let branches = (0..24)
+            .map(|i| format!("k = __VERIFIER_nondet_int(); if (k > {i}) {{ look(s, 1); }} else {{ look(0, s); }} "));
+        format!(
+            "int s = 0; void look(int a, int b) {{ if (a + b > {bound}) reach_error(); }}
+             int main(void) {{
+                 int k;
+                 while (__VERIFIER_nondet_int()) {{
+                     {}
+                     if (s == 0) s = 1; else if (s == 1) s = 2; else s = 0;
+                 }}
+             }}",
+            branches.collect::<String>()
+        )
+    };
+    assert_eq!(verdict(&machine(3)), "TRUE");
+    assert_eq!(verdict(&machine(2)), "FALSE");
 }

@@ -13,10 +13,16 @@ pub(crate) const FILE: &str = "<library>";
 
 const TEXTS: [&str; 2] = [include_str!("library/string.c"), include_str!("library/other.c")];
 
-/// The definitions by name.
-fn definitions() -> BTreeMap<&'static str, &'static str> {
-    let chunks = TEXTS.iter().flat_map(|text| text.split("\n\n")).map(str::trim);
-    chunks.filter_map(|chunk| Some((defined_name(chunk)?, chunk))).collect()
+/// The definitions by name. Functions that differ from system to system have several; the first one counts whose type is
+/// like the declared one.
+fn definitions() -> BTreeMap<&'static str, Vec<&'static str>> {
+    let mut found: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for chunk in TEXTS.iter().flat_map(|text| text.split("\n\n")).map(str::trim) {
+        if let Some(name) = defined_name(chunk) {
+            found.entry(name).or_default().push(chunk);
+        }
+    }
+    found
 }
 
 /// The name of the function that a piece of text defines.
@@ -56,23 +62,24 @@ pub(crate) fn source(asts: &[Ast<'_>]) -> Option<Source> {
     }
     let known = definitions();
     let mut todo: Vec<&str> = called.into_iter().filter(|name| !defined.contains(name)).collect();
-    let mut chosen: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut chosen: BTreeMap<&str, &[&str]> = BTreeMap::new();
     while let Some(name) = todo.pop() {
-        if let Some((name, text)) = known.get_key_value(name)
-            && chosen.insert(name, text).is_none()
+        if let Some((name, texts)) = known.get_key_value(name)
+            && chosen.insert(name, texts).is_none()
         {
-            todo.extend(words(text).filter(|word| !defined.contains(word)));
+            todo.extend(texts.iter().flat_map(|text| words(text)).filter(|word| !defined.contains(word)));
         }
     }
     if chosen.is_empty() {
         return None;
     }
     // Declarations first, so that the order does not matter.
-    let heads = chosen.values().map(|text| {
+    let texts = || chosen.values().copied().flatten();
+    let heads = texts().map(|text| {
         let text = &text[text.lines().take_while(|line| line.starts_with("//")).map(|line| line.len() + 1).sum()..];
         format!("{};\n", text.split_once('{').map_or(text, |(head, _)| head).trim_end())
     });
-    let text: String = heads.chain(chosen.values().map(|text| format!("{text}\n"))).collect();
+    let text: String = heads.chain(texts().map(|text| format!("{text}\n"))).collect();
     Some(Source { name: FILE.to_owned(), text })
 }
 
@@ -85,7 +92,7 @@ mod tests {
         let known = definitions();
         let heads = TEXTS.iter().flat_map(|text| text.lines());
         let count = heads.filter(|line| line.ends_with('{') && !line.starts_with(' ') || line.ends_with("; }")).count();
-        assert_eq!(known.len(), count);
+        assert_eq!(known.values().map(Vec::len).sum::<usize>(), count);
         assert!(known.contains_key("memcpy") && known.contains_key("__ordering") && known.contains_key("fmod"));
     }
 }

@@ -24,6 +24,10 @@ use crate::settled;
 const SLICE: u32 = 1 << 12;
 /// States between two progress reports.
 const REPORT_STATES: usize = 1024;
+/// How often threads are compared at a location before it is decided whether that pays there.
+const MERGE_LOOKS: u32 = 64;
+/// At least one thread of so many has to be the same as another one.
+const MERGE_RATIO: u32 = 16;
 /// About how many bytes a state takes beside its own.
 const OVERHEAD: usize = 96;
 
@@ -39,11 +43,13 @@ pub struct Options {
     /// Whether values are known of no variable at loop heads at first, and of more of them (refinement) when they exclude
     /// a way to an error that does not exist; otherwise of all.
     pub refine: bool,
+    /// After so many steps from a state, threads that meet in the same state are merged.
+    pub merge_after: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { values: 16, factor: 8, max_bytes: 1 << 30, refine: false }
+        Options { values: 16, factor: 8, max_bytes: 1 << 30, refine: false, merge_after: 1 << 10 }
     }
 }
 
@@ -102,6 +108,8 @@ pub struct States {
     turn: NodeId,
     expanded: usize,
     bytes: usize,
+    /// By locations, how often it was looked up whether a thread had been there in the same state, and how often one had.
+    merges: Vec<(u32, u32)>,
     /// By variables.
     values: Vec<Values>,
     /// By cells of memory.
@@ -134,6 +142,7 @@ impl States {
             turn: NodeId::new(0),
             expanded: 0,
             bytes: 0,
+            merges: Vec::new(),
             values: Vec::new(),
             values_of_cells: FxHashMap::default(),
             widened: false,
@@ -170,6 +179,7 @@ impl States {
         self.waiting.clear();
         self.expanded = 0;
         self.bytes = 0;
+        self.merges = vec![(0, 0); self.walk.joins.len()];
         self.values = vec![Values::default(); self.walk.program.vars.len()];
         self.values_of_cells.clear();
         self.widened = false;
@@ -275,6 +285,7 @@ impl States {
         let Some((bytes, _)) = self.seen.get_index(at) else { return Ok(Found::Nothing) };
         let mut stack = vec![Thread::new(State::unpack(bytes), None)];
         let (mut steps, mut looked) = (0u64, 0);
+        let mut met: FxHashSet<Box<[u8]>> = FxHashSet::default();
         while let Some(mut thread) = stack.pop() {
             loop {
                 if steps - looked >= u64::from(SLICE) {
@@ -292,9 +303,14 @@ impl States {
                     self.reached(thread, at);
                     break;
                 }
+                let joins = steps >= self.options.merge_after;
+                let arrived = self.walk.joins[node.index()] && thread.arrived();
+                if joins && arrived && !self.is_new(&mut thread, &mut met) {
+                    break;
+                }
                 steps += 1;
                 match self.walk.step(&mut thread, &mut stack, None)? {
-                    Went::On => steps += u64::from(self.walk.hurry(&mut thread, SLICE)),
+                    Went::On => steps += u64::from(self.walk.hurry(&mut thread, SLICE, joins)),
                     Went::Away => break,
                     Went::Unsupported(edge) => return Ok(Found::Unsupported(edge, thread.taken)),
                 }
@@ -303,6 +319,19 @@ impl States {
         self.statistics.steps += steps;
         cx.check()?;
         Ok(Found::Nothing)
+    }
+
+    /// Whether no thread was here in the same state during this expansion, as far as that is looked up.
+    fn is_new(&mut self, thread: &mut Thread, met: &mut FxHashSet<Box<[u8]>>) -> bool {
+        let (looks, hits) = &mut self.merges[thread.state.node.index()];
+        if *looks >= MERGE_LOOKS && *hits < *looks / MERGE_RATIO {
+            return true;
+        }
+        *looks += 1;
+        thread.state.compact();
+        let is_new = met.insert(thread.state.pack());
+        *hits += u32::from(!is_new);
+        is_new
     }
 
     /// A thread is at the next loop head.

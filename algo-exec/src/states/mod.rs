@@ -3,8 +3,9 @@
 //!
 //! A state gives each variable a number or a symbol; of symbols their bounds are known, single values that they do not have,
 //! and which of two is the smaller one. So inputs that are only copied and compared need no enumeration, and a state machine
-//! whose inputs have any number of values has few states. States are kept at loop heads, where equal ones meet. If a variable has many values there, new ones are
-//! replaced by the interval around them in which no comparison of the program tells values apart; when that leads to an
+//! whose inputs have any number of values has few states. States are kept at loop heads, where equal ones meet; on the way from one
+//! to the next they meet where branches join, if the way has many branches. If a variable has many values at loop heads, new
+//! ones are replaced by the interval around them in which no comparison of the program tells values apart; when that leads to an
 //! error that does not exist, more values are kept apart. This is dynamic precision adjustment (Beyer, Henzinger, Théoduloz,
 //! *Program Analysis with Dynamic Precision Adjustment*, ASE 2008) of values and intervals. If the set of tracked variables is
 //! refined, the values of most variables are not even known at loop heads, which leaves few states where many variables have

@@ -55,6 +55,11 @@ impl Thread {
     pub(crate) fn new(state: State, asked: Option<Vec<EdgeId>>) -> Self {
         Thread { state, steps: 0, taken: Taken::default(), split: false, asked }
     }
+
+    /// Whether no answer to a question was assumed since the thread came to its location.
+    pub(crate) fn arrived(&self) -> bool {
+        !self.split
+    }
 }
 
 /// How a step went.
@@ -73,6 +78,8 @@ pub(crate) struct Walk {
     pub(crate) targets: Vec<bool>,
     pub(crate) relevant: Vec<bool>,
     pub(crate) heads: Vec<bool>,
+    /// Where ways meet, apart from loop heads.
+    pub(crate) joins: Vec<bool>,
     /// Where a thread is looked at: at targets, loop heads, and where no target can be reached any more.
     stops: Vec<bool>,
     quick: Quick,
@@ -88,6 +95,7 @@ impl Walk {
         let mut walk = Walk {
             targets: Vec::new(),
             relevant: Vec::new(),
+            joins: joins(&program),
             heads: flags(&program, &program.loops.heads),
             stops: Vec::new(),
             quick: Quick::new(&program, &dying),
@@ -121,14 +129,18 @@ impl Walk {
         self.targets[node] || self.heads[node] && thread.steps > 0
     }
 
-    /// Takes up to so many steps that a table decides; returns how many. The thread is behind its first step.
-    pub(crate) fn hurry(&self, thread: &mut Thread, most: u32) -> u32 {
+    /// Takes up to so many steps that a table decides, at most to the next join if that is asked for; returns how many. The
+    /// thread is behind its first step.
+    pub(crate) fn hurry(&self, thread: &mut Thread, most: u32, joins: bool) -> u32 {
         let before = thread.steps;
         if thread.split {
             // The branch that it was split for is noted.
             return 0;
         }
         while thread.steps - before < most && !self.stops[thread.state.node.index()] {
+            if joins && self.joins[thread.state.node.index()] {
+                break;
+            }
             let Some(next) = self.quick.next(&thread.state) else { break };
             thread.state.node = next;
             thread.steps += 1;
@@ -383,6 +395,12 @@ impl Walk {
         self.arrive(thread, call);
         Went::On
     }
+}
+
+/// The locations that several edges lead to, apart from loop heads.
+fn joins(program: &Program) -> Vec<bool> {
+    let several = |node: NodeId| program.node(node).entering.len() > 1 && !program.loops.heads.contains(&node);
+    program.node_ids().map(several).collect()
 }
 
 fn flags(program: &Program, nodes: &BTreeSet<NodeId>) -> Vec<bool> {

@@ -176,3 +176,21 @@ int snprintf(char *text, size_t size, const char *format, ...) {
   }
   return __unmodelled_int();
 }
+
+// Wide characters have 32 bits.
+int swprintf(int *text, size_t size, const int *format, ...) {
+  if (size) {
+    size_t i = 0;
+    for (; i < size - 1 && __unmodelled_int(); i++) text[i] = __unmodelled_int();
+    text[i] = 0;
+  }
+  return __unmodelled_int();
+}
+
+// That of Windows, where wide characters have 16 bits.
+int swprintf(unsigned short *text, const unsigned short *format, ...) {
+  int i = 0;
+  for (; __unmodelled_int(); i++) text[i] = __unmodelled_int();
+  text[i] = 0;
+  return i;
+}

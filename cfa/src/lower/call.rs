@@ -71,7 +71,7 @@ const SILENT: [&str; 32] = [
 ];
 
 /// Functions that read a format, and which argument it is.
-const FORMATTED: [(&str, usize); 9] = [
+const FORMATTED: [(&str, usize); 10] = [
     ("printf", 0),
     ("fprintf", 1),
     ("dprintf", 1),
@@ -81,6 +81,7 @@ const FORMATTED: [(&str, usize); 9] = [
     ("syslog", 1),
     ("sprintf", 1),
     ("snprintf", 2),
+    ("swprintf", 2),
 ];
 
 /// Functions of the standard library whose results are not followed, but are none that somebody may choose.
@@ -112,6 +113,12 @@ const KEEPERS: [&str; 19] = [
     "fegetround",
     "fetestexcept",
 ];
+
+/// Which argument of a function is a format, if one is.
+fn format_of(name: &str) -> Option<usize> {
+    let found = FORMATTED.into_iter().find(|(known, _)| *known == library::plain_name(name));
+    found.map(|(_, at)| at)
+}
 
 /// Whether a function without a body changes nothing that a program can see.
 pub(crate) fn is_silent(name: &str) -> bool {
@@ -292,7 +299,10 @@ impl<'a> Lower<'a> {
         let params = self.signatures[func.index()].params.clone();
         let values = self.arguments(args, &params, range);
         let name = self.funcs[func.index()].name.clone();
-        if self.funcs[func.index()].span.file as usize >= self.library && self.may_count(&name, args, &values) {
+        // On some systems the format is another argument; it is the last one that has a name.
+        let format = format_of(&name).and_then(|_| params.len().checked_sub(1));
+        let counts = format.is_some_and(|at| self.may_count(at, args, &values));
+        if self.funcs[func.index()].span.file as usize >= self.library && counts {
             return self.refused(format!("call of '{name}' with a format that may store numbers"), range);
         }
         self.call_values(func, values, range)
@@ -476,7 +486,7 @@ impl<'a> Lower<'a> {
         range: Range,
     ) -> Val {
         let ret = func.map_or(Type::INT, |func| self.signatures[func.index()].ret.clone());
-        let harmless = is_silent(name) && !self.may_count(name, args, values);
+        let harmless = is_silent(name) && !format_of(name).is_some_and(|at| self.may_count(at, args, values));
         let mut may_write = args.iter().zip(values).any(|(arg, value)| self.may_be_written(*arg, value));
         may_write |= args.iter().any(|arg| self.is_address(*arg));
         may_write |= name.starts_with("__") || KEEPERS.contains(&name);
@@ -510,16 +520,13 @@ impl<'a> Lower<'a> {
         self.read(var, &ret)
     }
 
-    /// Whether a function with a format may store a number of characters: the format has `%n`, or it is not known and an
-    /// argument behind it is a pointer.
-    fn may_count(&self, name: &str, args: &[ExprRef], values: &[Val]) -> bool {
-        let Some((_, at)) = FORMATTED.into_iter().find(|(known, _)| *known == library::plain_name(name)) else {
-            return false;
-        };
+    /// Whether a function that gets its format at some place may store a number of characters: the format has `%n`, or it is
+    /// not known and an argument behind it is a pointer.
+    fn may_count(&self, at: usize, args: &[ExprRef], values: &[Val]) -> bool {
         match args.get(at).map(|arg| self.ast().expr(*arg)) {
             None => false,
-            // Between the two there can be flags, a width and a length.
-            Some(Expr::Str(text)) => text.replace("%%", "").split('%').skip(1).any(|rest| {
+            // Between the two there can be flags, a width and a length; zeros are the upper halves of wide characters.
+            Some(Expr::Str(text)) => text.replace("\\000", "").replace("%%", "").split('%').skip(1).any(|rest| {
                 rest.trim_start_matches(|c: char| c.is_ascii_digit() || "-+ #'*$.hlqjztL".contains(c)).starts_with('n')
             }),
             Some(_) => args.iter().zip(values).skip(at + 1).any(|(arg, value)| self.may_be_written(*arg, value)),

@@ -453,6 +453,9 @@ impl<'a> Lower<'a> {
         let Some(Binding::Func(func)) = self.externals.get(name) else {
             return !self.externals.contains_key(name);
         };
+        if self.funcs[func.index()].body.is_some() {
+            return false;
+        }
         let declared = &self.signatures[func.index()];
         let alike = |(a, b): (&Type, &Type)| match (a.decayed(), b.decayed()) {
             (Type::Pointer(_), Type::Pointer(_)) | (Type::Int(_) | Type::Bool, Type::Int(_) | Type::Bool) => true,

@@ -90,6 +90,18 @@ fn formats_that_store_numbers() {
     }
 }
 
+/// Systems differ in whether `swprintf` gets the size of its buffer, and in the width of its characters.
+#[test]
+fn functions_that_differ_between_systems() {
+    let with = |text: &str| unsupported(&load(text)).len();
+    let windows = "int swprintf(unsigned short *, const unsigned short *, ...); int main(void) { unsigned short b[9];";
+    assert_eq!(with(&format!("{windows} return swprintf(b, \"%\\000d\\000\", 5); }}")), 0);
+    assert_eq!(with(&format!("{windows} int n; return swprintf(b, \"%\\000n\\000\", &n); }}")), 1);
+    let standard = "int swprintf(int *, unsigned, const int *, ...); int main(void) { int b[9];";
+    assert_eq!(with(&format!("{standard} return swprintf(b, 9, (int *)\"%d\", 5); }}")), 0);
+    assert_eq!(with(&format!("{standard} int n; return swprintf(b, 9, (int *)0, &n); }}")), 1);
+}
+
 /// A run that passes what is not followed is no counterexample: `sprintf` writes one text only.
 #[test]
 fn what_is_not_followed_has_no_value() {
