@@ -26,6 +26,8 @@ const SLICE: u32 = 1 << 12;
 const REPORT_STATES: usize = 1024;
 /// How often threads are compared at a location before it is decided whether that pays there.
 const MERGE_LOOKS: u32 = 64;
+/// The same for all locations together.
+const ALL_LOOKS: u32 = 1 << 10;
 /// At least one thread of so many has to be the same as another one.
 const MERGE_RATIO: u32 = 16;
 /// About how many bytes a state takes beside its own.
@@ -110,6 +112,10 @@ pub struct States {
     bytes: usize,
     /// By locations, how often it was looked up whether a thread had been there in the same state, and how often one had.
     merges: Vec<(u32, u32)>,
+    /// The same for all locations, not long ago.
+    all_merges: (u32, u32),
+    /// The steps of an expansion before threads are merged.
+    merge_after: u64,
     /// By variables.
     values: Vec<Values>,
     /// By cells of memory.
@@ -143,6 +149,8 @@ impl States {
             expanded: 0,
             bytes: 0,
             merges: Vec::new(),
+            all_merges: (0, 0),
+            merge_after: options.merge_after,
             values: Vec::new(),
             values_of_cells: FxHashMap::default(),
             widened: false,
@@ -179,6 +187,7 @@ impl States {
         self.waiting.clear();
         self.expanded = 0;
         self.bytes = 0;
+        self.walk.find_joins();
         self.merges = vec![(0, 0); self.walk.joins.len()];
         self.values = vec![Values::default(); self.walk.program.vars.len()];
         self.values_of_cells.clear();
@@ -303,9 +312,8 @@ impl States {
                     self.reached(thread, at);
                     break;
                 }
-                let joins = steps >= self.options.merge_after;
-                let arrived = self.walk.joins[node.index()] && thread.arrived();
-                if joins && arrived && !self.is_new(&mut thread, &mut met) {
+                let joins = steps >= self.merge_after;
+                if joins && self.walk.joins[node.index()] && thread.arrived() && !self.is_new(&mut thread, &mut met) {
                     break;
                 }
                 steps += 1;
@@ -321,16 +329,27 @@ impl States {
         Ok(Found::Nothing)
     }
 
-    /// Whether no thread was here in the same state during this expansion, as far as that is looked up.
+    /// Whether no thread was here in the same state during this expansion. Locations where hardly any thread was are no
+    /// joins any more; if that is so everywhere, later expansions are left alone for longer.
     fn is_new(&mut self, thread: &mut Thread, met: &mut FxHashSet<Box<[u8]>>) -> bool {
-        let (looks, hits) = &mut self.merges[thread.state.node.index()];
-        if *looks >= MERGE_LOOKS && *hits < *looks / MERGE_RATIO {
-            return true;
-        }
-        *looks += 1;
+        let node = thread.state.node.index();
         thread.state.compact();
         let is_new = met.insert(thread.state.pack());
+        let (looks, hits) = &mut self.merges[node];
+        *looks += 1;
         *hits += u32::from(!is_new);
+        if *looks >= MERGE_LOOKS && *hits < *looks / MERGE_RATIO {
+            self.walk.joins[node] = false;
+        }
+        let (looks, hits) = &mut self.all_merges;
+        *looks += 1;
+        *hits += u32::from(!is_new);
+        if *looks >= ALL_LOOKS {
+            if *hits < *looks / MERGE_RATIO {
+                self.merge_after = self.merge_after.saturating_mul(4);
+            }
+            self.all_merges = (0, 0);
+        }
         is_new
     }
 

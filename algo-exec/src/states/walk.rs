@@ -78,7 +78,7 @@ pub(crate) struct Walk {
     pub(crate) targets: Vec<bool>,
     pub(crate) relevant: Vec<bool>,
     pub(crate) heads: Vec<bool>,
-    /// Where ways meet, apart from loop heads.
+    /// Where ways meet and threads are compared, apart from loop heads.
     pub(crate) joins: Vec<bool>,
     /// Where a thread is looked at: at targets, loop heads, and where no target can be reached any more.
     stops: Vec<bool>,
@@ -95,7 +95,7 @@ impl Walk {
         let mut walk = Walk {
             targets: Vec::new(),
             relevant: Vec::new(),
-            joins: joins(&program),
+            joins: Vec::new(),
             heads: flags(&program, &program.loops.heads),
             stops: Vec::new(),
             quick: Quick::new(&program, &dying),
@@ -115,6 +115,12 @@ impl Walk {
         self.relevant = flags(&self.program, &self.program.leading_to(targets));
         let stops = |node: usize| self.targets[node] || self.heads[node] || !self.relevant[node];
         self.stops = (0..self.heads.len()).map(stops).collect();
+    }
+
+    /// All locations are joins that several edges lead to, apart from loop heads.
+    pub(crate) fn find_joins(&mut self) {
+        let several = |node: NodeId| self.program.node(node).entering.len() > 1 && !self.heads[node.index()];
+        self.joins = self.program.node_ids().map(several).collect();
     }
 
     pub(crate) fn start(&self) -> State {
@@ -137,10 +143,8 @@ impl Walk {
             // The branch that it was split for is noted.
             return 0;
         }
-        while thread.steps - before < most && !self.stops[thread.state.node.index()] {
-            if joins && self.joins[thread.state.node.index()] {
-                break;
-            }
+        let stops = |node: usize| self.stops[node] || joins && self.joins[node];
+        while thread.steps - before < most && !stops(thread.state.node.index()) {
             let Some(next) = self.quick.next(&thread.state) else { break };
             thread.state.node = next;
             thread.steps += 1;
@@ -395,12 +399,6 @@ impl Walk {
         self.arrive(thread, call);
         Went::On
     }
-}
-
-/// The locations that several edges lead to, apart from loop heads.
-fn joins(program: &Program) -> Vec<bool> {
-    let several = |node: NodeId| program.node(node).entering.len() > 1 && !program.loops.heads.contains(&node);
-    program.node_ids().map(several).collect()
 }
 
 fn flags(program: &Program, nodes: &BTreeSet<NodeId>) -> Vec<bool> {
