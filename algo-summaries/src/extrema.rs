@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Variables that hold the least or the greatest of the values seen so far: `if (a[i] < m) m = a[i];`. They have no closed form, but
-//! after `t` iterations no value of the iterations before is beyond them, nor is their value before the loop.
+//! Variables that iterations only change on some condition: the least or the greatest of the values seen so far, as in
+//! `if (a[i] < m) m = a[i];`, where the least element is, as in `if (a[i] < a[m]) m = i;`, and where something was seen last, as in
+//! `if (a[i] == x) last = i;`. They have no closed form, but after `t` iterations what would have changed them is not true of
+//! any of the iterations before.
 //!
-//! As for closed forms, guessing may be careless: which value it is and whether it is the least one is read off one iteration,
-//! and that the facts at `t` lead to those at `t + 1` is shown on every path through the body.
+//! As for closed forms, guessing may be careless: what is excluded is read off one iteration, and that the facts at `t` lead to
+//! those at `t + 1` is shown on every path through the body.
 
 use cfa::ids::VarId;
 use cpa_core::Stop;
@@ -11,36 +13,29 @@ use cpa_core::Stop;
 use crate::guess::Unsolved;
 use crate::loops::{Failed, Solution, Subject};
 use crate::poly::Poly;
-use crate::pool::{AtomKind, CondId, CondKind, Pool};
+use crate::pool::{AtomKind, CondId, CondKind};
 use crate::state::State;
 use crate::subst::Replacement;
 use crate::walk::Walker;
 
-/// No value that an iteration sees is beyond the variable.
+/// What is excluded of a variable and the iterations before.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Extremum {
     pub(crate) var: VarId,
-    /// What the iteration sees; what iteration `k div rows` sees at place `k mod rows` if there are several places.
-    seen: Poly,
-    /// How many values an iteration sees: more than one if a loop within it sees them.
-    rows: i128,
-    /// Whether the variable holds the least value, not the greatest one.
-    least: bool,
-}
-
-impl Extremum {
-    /// That a value is beyond one of the variable.
-    fn beyond(&self, pool: &mut Pool, value: &Poly, of_var: &Poly) -> Result<CondId, Stop> {
-        if self.least { pool.less(value, of_var) } else { pool.less(of_var, value) }
-    }
+    /// A condition on the variable and an iteration.
+    excluded: CondId,
+    /// Of which iterations that is excluded. If it is of all before: how many places each of them has, more than one if a loop
+    /// within it looks at them; the condition is then about iteration `k div places` and place `k mod places`. Else it is
+    /// about the number of iterations so far.
+    places: Option<i128>,
 }
 
 impl Walker<'_> {
-    /// Guesses which variables without a closed form hold extrema.
+    /// Guesses what is excluded of variables without a closed form.
     pub(crate) fn guess_extrema(
         &mut self,
         subject: &Subject,
-        back: &[State],
+        (back, base): (&[State], usize),
         unsolved: &Unsolved,
         failed: &Failed,
         solution: &mut Solution,
@@ -53,20 +48,119 @@ impl Walker<'_> {
                 if unsolved.in_poly(&self.pool, &seen) || self.pool.has_address(&seen) {
                     continue;
                 }
-                for least in [true, false] {
-                    let guess = Extremum { var: *var, seen: seen.clone(), rows: 1, least };
-                    if failed.extrema.contains(&guess) || solution.extrema.contains(&guess) {
-                        continue;
-                    }
-                    let other = guess.beyond(&mut self.pool, &now, &seen)?;
-                    if self.prover.excluded(&mut self.pool, &state.facts, other)? {
+                let mut guesses = self.extreme(subject, state, (*var, &now), &seen)?;
+                if guesses.is_empty() {
+                    guesses = self.triggered(subject, (state, base), (*var, &now), &seen, unsolved)?;
+                }
+                for guess in guesses {
+                    if !failed.extrema.contains(&guess) && !solution.extrema.contains(&guess) {
                         solution.extrema.push(guess);
-                        break;
                     }
                 }
             }
         }
         Ok(())
+    }
+
+    /// That a value is less, or greater.
+    fn beyond(&mut self, least: bool, value: &Poly, other: &Poly) -> Result<CondId, Stop> {
+        if least { self.pool.less(value, other) } else { self.pool.less(other, value) }
+    }
+
+    /// If what the variable gets is never beyond what it is: it is the least or the greatest of the values seen, and of the one
+    /// before the loop.
+    fn extreme(
+        &mut self,
+        subject: &Subject,
+        state: &State,
+        (var, now): (VarId, &Poly),
+        seen: &Poly,
+    ) -> Result<Vec<Extremum>, Stop> {
+        for least in [true, false] {
+            let other = self.beyond(least, now, seen)?;
+            if self.prover.excluded(&mut self.pool, &state.facts, other)? {
+                let excluded = self.beyond(least, seen, now)?;
+                let mut guesses = vec![Extremum { var, excluded, places: Some(1) }];
+                guesses.extend(self.not_beyond_old(subject, least, (var, now))?);
+                return Ok(guesses);
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// That the value before the loop is not beyond the variable.
+    fn not_beyond_old(
+        &mut self,
+        subject: &Subject,
+        least: bool,
+        (var, now): (VarId, &Poly),
+    ) -> Result<Option<Extremum>, Stop> {
+        let old = subject.before.vars.get(&var).cloned().filter(|old| !self.pool.has_address(old));
+        let Some(old) = old else { return Ok(None) };
+        let excluded = self.beyond(least, &old, now)?;
+        Ok(Some(Extremum { var, excluded, places: None }))
+    }
+
+    /// If the variable gets something that only depends on the iteration: what triggers that is true of no iteration before, if
+    /// it depends on the variable; if not, of none that would have given it more. The variable stays between what it was and
+    /// what the last iteration may have given it.
+    fn triggered(
+        &mut self,
+        subject: &Subject,
+        (state, base): (&State, usize),
+        (var, now): (VarId, &Poly),
+        seen: &Poly,
+        unsolved: &Unsolved,
+    ) -> Result<Vec<Extremum>, Stop> {
+        let Some((step, start)) = seen.linear_in(subject.time) else { return Ok(Vec::new()) };
+        let Some(current) = now.as_atom() else { return Ok(Vec::new()) };
+        if step == 0 || self.pool.mentions(&start, &|atom| atom == subject.time) {
+            return Ok(Vec::new());
+        }
+        let (mut about_var, mut others) = (Vec::new(), Vec::new());
+        for fact in &state.facts[base..] {
+            if !unsolved.in_cond_but(&self.pool, *fact, current) {
+                let about = self.pool.mentions_in_cond(*fact, &|atom| atom == current);
+                if about { about_var.push(*fact) } else { others.push(*fact) }
+            }
+        }
+        let least = step < 0;
+        let mut guesses: Vec<Extremum> = self.not_beyond_old(subject, least, (var, now))?.into_iter().collect();
+        let last = Poly::atom(subject.time).plus_constant(-1)?;
+        let last = self.pool.replace(seen, subject.time, &last)?;
+        let excluded = self.beyond(least, now, &last)?;
+        guesses.push(Extremum { var, excluded, places: None });
+        if about_var.is_empty() {
+            others.push(self.beyond(least, seen, now)?);
+            let excluded = self.pool.and(others);
+            guesses.push(Extremum { var, excluded, places: Some(1) });
+            return Ok(guesses);
+        }
+        let excluded = self.pool.and(about_var);
+        guesses.push(Extremum { var, excluded, places: Some(1) });
+        // What the variable was before the loop is as if an iteration had given it that.
+        if let Some(old) = subject.before.vars.get(&var).cloned()
+            && step.abs() == 1
+            && !self.pool.has_address(&old)
+        {
+            let iteration = old.minus(&start)?.times_constant(step)?;
+            let excluded = self.at(subject, (excluded, now), &iteration, now)?;
+            guesses.push(Extremum { var, excluded, places: None });
+        }
+        Ok(guesses)
+    }
+
+    /// A condition on a variable and an iteration for another iteration and value.
+    fn at(
+        &mut self,
+        subject: &Subject,
+        (cond, now): (CondId, &Poly),
+        iteration: &Poly,
+        value: &Poly,
+    ) -> Result<CondId, Stop> {
+        let values =
+            [(subject.time, iteration.clone())].into_iter().chain(now.as_atom().map(|now| (now, value.clone())));
+        Replacement::new(values.collect()).cond(&mut self.pool, cond)
     }
 
     /// Guesses which variables are extrema because loops within the iteration make them so. What these find is known only where
@@ -82,11 +176,10 @@ impl Walker<'_> {
         let walked = self.iteration(subject.scope, state)?;
         if let [state] = &walked.back[..] {
             for var in subject.vars {
-                if let Some(guess) = self.extremum_within(subject, *var, state, &unsolved)?
-                    && !failed.extrema.contains(&guess)
-                    && !solution.extrema.contains(&guess)
-                {
-                    solution.extrema.push(guess);
+                for guess in self.extrema_within(subject, *var, state, &unsolved)? {
+                    if !failed.extrema.contains(&guess) && !solution.extrema.contains(&guess) {
+                        solution.extrema.push(guess);
+                    }
                 }
             }
         }
@@ -96,14 +189,14 @@ impl Walker<'_> {
 
     /// What a variable is an extremum of if a loop within the iteration makes it one: the values seen there in all iterations,
     /// numbered through.
-    fn extremum_within(
+    fn extrema_within(
         &mut self,
         subject: &Subject,
         var: VarId,
         state: &State,
         unsolved: &Unsolved,
-    ) -> Result<Option<Extremum>, Stop> {
-        let Some(after) = state.vars.get(&var).and_then(Poly::as_atom) else { return Ok(None) };
+    ) -> Result<Vec<Extremum>, Stop> {
+        let Some(after) = state.vars.get(&var).and_then(Poly::as_atom) else { return Ok(Vec::new()) };
         for fact in &state.facts {
             let CondKind::Not(some) = *self.pool.cond(*fact) else { continue };
             let CondKind::Exists(number, body, upper) = self.pool.cond(some).clone() else { continue };
@@ -123,32 +216,35 @@ impl Walker<'_> {
                 && !unsolved.in_poly(&self.pool, &seen)
                 && !self.pool.has_address(&seen)
             {
-                return Ok(Some(Extremum { var, seen, rows, least }));
+                let now = self.value_at(subject, var);
+                let excluded = self.beyond(least, &seen, &now)?;
+                let mut guesses = vec![Extremum { var, excluded, places: Some(rows) }];
+                guesses.extend(self.not_beyond_old(subject, least, (var, &now))?);
+                return Ok(guesses);
             }
         }
-        Ok(None)
+        Ok(Vec::new())
     }
 
-    /// What an extremum says after a number of iterations, when the variable has the given value.
-    fn extremum_facts(
+    /// What is so after a number of iterations, when the variable has the given value.
+    fn extremum_fact(
         &mut self,
         subject: &Subject,
         extremum: &Extremum,
         value: &Poly,
         count: &Poly,
-    ) -> Result<Vec<CondId>, Stop> {
-        let iteration = self.pool.hole();
-        let seen = self.pool.replace(&extremum.seen, subject.time, &Poly::atom(iteration))?;
-        let beyond = extremum.beyond(&mut self.pool, &seen, value)?;
-        let some = self.pool.exists(beyond, iteration, &count.times_constant(extremum.rows)?)?;
-        let mut facts = vec![self.pool.not(some)?];
-        if let Some(old) = subject.before.vars.get(&extremum.var).cloned()
-            && !self.pool.has_address(&old)
-        {
-            let beyond = extremum.beyond(&mut self.pool, &old, value)?;
-            facts.push(self.pool.not(beyond)?);
-        }
-        Ok(facts)
+    ) -> Result<CondId, Stop> {
+        let now = self.value_at(subject, extremum.var);
+        let cond = (extremum.excluded, &now);
+        let excluded = match extremum.places {
+            None => self.at(subject, cond, count, value)?,
+            Some(places) => {
+                let iteration = self.pool.hole();
+                let excluded = self.at(subject, cond, &Poly::atom(iteration), value)?;
+                self.pool.exists(excluded, iteration, &count.times_constant(places)?)?
+            }
+        };
+        self.pool.not(excluded)
     }
 
     /// Adds what is known of extrema at the start of an iteration.
@@ -163,30 +259,37 @@ impl Walker<'_> {
                 Some(value) => value,
                 None => self.value_at(subject, extremum.var),
             };
-            for fact in self.extremum_facts(subject, extremum, &value, &Poly::atom(subject.time))? {
-                state.know(&self.pool, fact);
-            }
+            let fact = self.extremum_fact(subject, extremum, &value, &Poly::atom(subject.time))?;
+            state.know(&self.pool, fact);
         }
         Ok(())
     }
 
-    /// Whether an extremum is one at the end of each iteration, if it was at the start. Before the first one it is.
+    /// Whether what is excluded before the first iteration is, and at the end of each iteration if it was at the start.
     pub(crate) fn extremum_holds(
         &mut self,
         subject: &Subject,
         back: &[State],
         extremum: &Extremum,
     ) -> Result<bool, Stop> {
+        // There is no iteration before the first one.
+        if extremum.places.is_none() {
+            let old = subject.before.vars.get(&extremum.var).cloned();
+            let Some(old) = old.filter(|old| !self.pool.has_address(old)) else { return Ok(false) };
+            let fact = self.extremum_fact(subject, extremum, &old, &Poly::constant(0))?;
+            if !self.prover.follows(&mut self.pool, &subject.before.facts, fact)? {
+                return Ok(false);
+            }
+        }
         let next = Poly::atom(subject.time).plus_constant(1)?;
         for state in back {
             let Some(value) = state.vars.get(&extremum.var).cloned() else { return Ok(false) };
             if self.pool.has_address(&value) {
                 return Ok(false);
             }
-            for fact in self.extremum_facts(subject, extremum, &value, &next)? {
-                if !self.prover.follows(&mut self.pool, &state.facts, fact)? {
-                    return Ok(false);
-                }
+            let fact = self.extremum_fact(subject, extremum, &value, &next)?;
+            if !self.prover.follows(&mut self.pool, &state.facts, fact)? {
+                return Ok(false);
             }
         }
         Ok(true)

@@ -30,6 +30,11 @@ impl Unsolved {
         pool.mentions(poly, &|atom| self.is(pool, atom))
     }
 
+    /// Whether a condition depends on something unknown but the given one.
+    pub(crate) fn in_cond_but(&self, pool: &Pool, cond: CondId, known: Atom) -> bool {
+        pool.mentions_in_cond(cond, &|atom| atom != known && self.is(pool, atom))
+    }
+
     fn in_cond(&self, pool: &Pool, cond: CondId) -> bool {
         pool.mentions_in_cond(cond, &|atom| self.is(pool, atom))
     }
@@ -47,6 +52,13 @@ pub(crate) struct Round<'r> {
     pub(crate) manner: Guessing,
     /// How many facts held at the start of the iteration.
     pub(crate) base: usize,
+}
+
+/// An array that a loop writes: its contents at the start of an iteration and before the loop, and where iterations write.
+struct Family {
+    now: ArrayId,
+    old: ArrayId,
+    writes: Vec<Write>,
 }
 
 /// The ends of an iteration: on which condition, and in which state.
@@ -266,9 +278,12 @@ impl Walker<'_> {
             return Ok(false);
         }
         let old = self.contents(subject.before, cells);
-        let shapes = writes.clone();
+        let mut families = vec![Family { now, old, writes: writes.clone() }];
+        for other in subject.cells.iter().filter(|&&other| other != cells && !solution.cells.contains_key(&other)) {
+            families.extend(self.family(subject, ends, *other, unsolved)?);
+        }
         for write in &mut writes {
-            if !self.free_of_itself(subject, ends, write, &shapes, (now, old))?
+            if !self.free_of_loop(subject, ends, write, &families)?
                 || unsolved.in_poly(&self.pool, &write.value)
                 || unsolved.in_cond(&self.pool, write.guard)
                 || self.pool.has_address(&write.value) && !self.is_pointer(&write.value)
@@ -279,6 +294,35 @@ impl Walker<'_> {
         }
         solution.cells.insert(cells, Form::Layers(writes));
         Ok(true)
+    }
+
+    /// Where the iterations write into an array of which nothing is known yet; what they write does not matter here.
+    fn family(
+        &mut self,
+        subject: &Subject,
+        ends: &Ends,
+        cells: Cells,
+        unsolved: &Unsolved,
+    ) -> Result<Option<Family>, Stop> {
+        let name = self.names.name(Named::ContentsAt(subject.scope.head, cells), subject.before);
+        let (parameters, ty) = (self.parameters(), self.cell_type(cells));
+        let now = self.pool.intern_array(ArrayKind::Unknown(name, parameters, ty));
+        let mut writes: Vec<Write> = Vec::new();
+        for state in ends.states {
+            let Some(found) = self.stores(state.memory[&cells], now) else { return Ok(None) };
+            for (index, value) in found {
+                if unsolved.in_poly(&self.pool, &index) || self.pool.has_address(&index) {
+                    return Ok(None);
+                }
+                let Some((stride, start)) = index.linear_in(subject.time) else { return Ok(None) };
+                if stride == 0 || self.pool.mentions(&start, &|atom| atom == subject.time) {
+                    return Ok(None);
+                }
+                writes.push(Write { start, stride, value, guard: Pool::truth(true), rows: 1 });
+            }
+        }
+        let old = self.contents(subject.before, cells);
+        Ok(Some(Family { now, old, writes }))
     }
 
     /// Where a position that does not change is on some path the same as one that does, as `a[n]` if `i == n` is as `a[i]`, it is
@@ -366,24 +410,23 @@ impl Walker<'_> {
         Some((value, guard))
     }
 
-    /// Replaces what is read from the array itself by what was there before the loop, or by a closed form if each iteration
-    /// adds something to what the one before wrote.
-    fn free_of_itself(
+    /// Replaces what is read from arrays that the loop writes by what was there before the loop, or by a closed form if each
+    /// iteration adds something to what the one before wrote. The first family is that of the write itself.
+    fn free_of_loop(
         &mut self,
         subject: &Subject,
         ends: &Ends,
         write: &mut Write,
-        all: &[Write],
-        (now, old): (ArrayId, ArrayId),
+        families: &[Family],
     ) -> Result<bool, Stop> {
-        let mut read: BTreeSet<Poly> = BTreeSet::new();
+        let mut read: BTreeSet<(usize, Poly)> = BTreeSet::new();
         let pool = &self.pool;
         let mut search = Search::new(pool);
         let mut collect = |atom: Atom| {
             if let AtomKind::Element(array, index) = pool.kind(atom)
-                && *array == now
+                && let Some(at) = families.iter().position(|family| family.now == *array)
             {
-                read.insert(index.clone());
+                read.insert((at, index.clone()));
             }
             false
         };
@@ -392,17 +435,18 @@ impl Walker<'_> {
         let time = Poly::atom(subject.time);
         let mut map: FxHashMap<Atom, Poly> = FxHashMap::default();
         let mut carried = None;
-        for index in read {
-            let element = self.pool.atom(AtomKind::Element(now, index.clone()));
+        for (at, index) in read {
+            let Family { now, old, writes } = &families[at];
+            let element = self.pool.atom(AtomKind::Element(*now, index.clone()));
             let mut untouched = true;
-            for other in all {
+            for other in writes {
                 let distance = index.minus(&other.start)?.times_constant(other.stride.signum())?;
                 let stride = other.stride.abs();
                 if self.pool.modulo(&distance, stride)?.as_constant().is_some_and(|rest| rest != 0) {
                     continue;
                 }
                 let iteration = self.pool.div(&distance, stride)?;
-                if iteration.minus(&time)?.as_constant() == Some(-1) && all.len() == 1 {
+                if at == 0 && iteration.minus(&time)?.as_constant() == Some(-1) && writes.len() == 1 {
                     carried = Some(element);
                     untouched = false;
                     continue;
@@ -415,7 +459,7 @@ impl Walker<'_> {
                 }
             }
             if untouched {
-                let value = self.pool.read(old, &index, &mut |_, _| Ok(None))?;
+                let value = self.pool.read(*old, &index, &mut |_, _| Ok(None))?;
                 let value = self.settled(&ends.facts, &value)?;
                 map.insert(element, value);
             }
@@ -428,7 +472,7 @@ impl Walker<'_> {
             let before = Poly::atom(element);
             let increase = self.increase(&write.value, &before)?;
             let first = write.start.plus_constant(-write.stride)?;
-            let first = self.element(subject.before, old, &first)?;
+            let first = self.element(subject.before, families[0].old, &first)?;
             let next = time.plus_constant(1)?;
             let sum = self.pool.sum(&increase, subject.time, &next)?;
             write.value = first.plus(&sum)?;

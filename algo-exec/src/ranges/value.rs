@@ -241,8 +241,11 @@ pub(crate) fn binary(op: BinOp, ty: IntTy, left: (i128, i128), right: (i128, i12
             let (low, high) = corners.iter().fold((zero, zero), |(low, high), &x| (low.min(x), high.max(x)));
             Range::Int { low, high }
         }
-        BinOp::Rem if a >= 0 && c > 0 => Range::Int { low: 0, high: b.min(d - 1) },
-        BinOp::Rem => Range::all(ty),
+        BinOp::Rem => {
+            // The sign is that of the dividend.
+            let most = c.abs().max(d.abs()) - 1;
+            Range::Int { low: a.max(-most).min(0), high: b.min(most).max(0) }
+        }
         BinOp::Shl | BinOp::Shr if c < 0 || d >= bits => return Err(MayBeUndefined),
         BinOp::Shl if c == d && a >= 0 => wrapped(ty, a << c, b << c),
         BinOp::Shl => Range::all(ty),

@@ -277,6 +277,8 @@ impl<'a> Guesser<'a> {
                 };
                 add(CmpOp::Le, x, y, values.iter().all(|[a, b]| a <= b));
                 add(CmpOp::Le, y, x, values.iter().all(|[a, b]| b <= a));
+                add(CmpOp::Lt, x, y, values.iter().all(|[a, b]| a < b));
+                add(CmpOp::Lt, y, x, values.iter().all(|[a, b]| b < a));
                 add(CmpOp::Eq, x, y, values.iter().all(|[a, b]| a == b));
             }
             let values = self.values([a]);

@@ -341,6 +341,34 @@ fn no_value_is_beyond_the_extremum_of_all() {
     right_and_wrong(body, "a[i] < least", "a[i] < least && i != 5");
 }
 
+/// A position instead of a value: of the least element, and of the last one of some kind.
+#[test]
+fn positions_have_extrema() {
+    let body = "for (int i = 0; i < 1000; i++) a[i] = __VERIFIER_nondet_int(); int least = 0;
+        for (int i = 1; i < 1000; i++) if (a[i] < a[least]) least = i;
+        check(least >= 0 && least < 1000); for (int i = 0; i < 1000; i++) check(a[least] <= a[i]);";
+    right_and_wrong(body, "int least = 0", "int least = 1");
+    right_and_wrong(body, "a[least] <= a[i]", "a[least] < a[i]");
+    right_and_wrong(body, "i < 1000; i++) if", "i < 999; i++) if");
+    let body =
+        "int x = __VERIFIER_nondet_int(); for (int i = 0; i < 1000; i++) a[i] = __VERIFIER_nondet_int(); int last = -1;
+        for (int i = 0; i < 1000; i++) if (a[i] == x) last = i;
+        check(last < 1000); for (int i = last + 1; i < 1000; i++) check(a[i] != x);";
+    right_and_wrong(body, "int i = last + 1", "int i = last < 0 ? 0 : last");
+    right_and_wrong(body, "a[i] == x) last = i;", "a[i] == x && i != 7) last = i;");
+}
+
+/// What is read in an iteration of an array that the same iteration writes is what was there before the loop.
+#[test]
+fn arrays_are_swapped() {
+    let body = "for (int i = 0; i < 1000; i++) { a[i] = 2 * i; b[i] = i + 7; }
+        for (int i = 0; i < 1000; i++) { int t = a[i]; a[i] = b[i]; b[i] = t; }
+        for (int i = 0; i < 1000; i++) { check(a[i] == i + 7); check(b[i] == 2 * i); }";
+    right_and_wrong(body, "b[i] = t;", "b[i] = a[i];");
+    right_and_wrong(body, "a[i] = b[i]; b[i] = t", "a[i] = b[i > 0 ? i - 1 : 0]; b[i] = t");
+    right_and_wrong(body, "i < 1000; i++) { int t", "i < 999; i++) { int t");
+}
+
 #[test]
 fn tables_have_extrema() {
     let body = "static int t[30][40]; int seen = __VERIFIER_nondet_int();

@@ -4,11 +4,14 @@
 //! After a few statements the value of a control variable is a tree of if-then-else nodes with constants at the
 //! leaves, and perhaps the variable's old value at one of them. Applying an operation to the leaves instead of the
 //! tree turns a comparison with a constant into Boolean structure over the conditions, in which no arithmetic is left.
-//! The work is memoised over the DAG of the tree, so it is linear in the tree for each operation and constant.
+//! The work is memoised over the DAG of the tree, so it is linear in the tree for each operation and constant. But each
+//! operation may double the DAG, as where bits are set one by one on conditions of their own; trees with more than
+//! [`LEAVES`] different leaves are left as they are from then on.
 //!
 //! Constructors reach each other through this module (a leaf is simplified by its constructor, which may push an
-//! operation into the next tree). Terms for which that would nest deeper than [`DEPTH`] are left as they are. This
-//! is the exception to "the result depends only on the arguments": it then also depends on the nesting.
+//! operation into the next tree). Terms for which that would nest deeper than [`DEPTH`] are left as they are. These
+//! are the exceptions to "the result depends only on the arguments": it then also depends on the nesting and on what
+//! was tried before.
 
 use super::ids::TermId;
 use super::node::{BvBin, BvCmp, BvUn, FpBin, FpCmp, FpUn, Term};
@@ -16,6 +19,8 @@ use super::store::Terms;
 
 /// Nesting of constructors through trees.
 const DEPTH: u32 = 64;
+/// The most leaves that an operation is applied to at a time.
+const LEAVES: usize = 1 << 10;
 
 /// What stands at the leaves of a term's top-level if-then-else nodes.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
@@ -76,11 +81,15 @@ impl Terms {
             Leaves::One(_) if one_open => {}
             Leaves::One(_) | Leaves::Many => return None,
         }
-        self.nested(|terms| terms.map_leaves(op, t))
+        let mapped = self.nested(|terms| terms.map_leaves(op, t))?;
+        if mapped.is_none() {
+            self.forget_leaves(t);
+        }
+        mapped
     }
 
     /// Runs a constructor from within another one; None if they nest too deeply.
-    pub(super) fn nested(&mut self, f: impl FnOnce(&mut Terms) -> TermId) -> Option<TermId> {
+    pub(super) fn nested<T>(&mut self, f: impl FnOnce(&mut Terms) -> T) -> Option<T> {
         if self.depth >= DEPTH {
             return None;
         }
@@ -90,14 +99,20 @@ impl Terms {
         Some(result)
     }
 
-    fn map_leaves(&mut self, op: LeafOp, root: TermId) -> TermId {
+    /// None if there are too many leaves.
+    fn map_leaves(&mut self, op: LeafOp, root: TermId) -> Option<TermId> {
         let mut stack = vec![root];
+        let mut leaves = 0;
         while let Some(&t) = stack.last() {
             if self.leaf_memo.contains_key(&(op, t)) {
                 stack.pop();
                 continue;
             }
             let Term::Ite(c, a, b) = *self.get(t) else {
+                leaves += 1;
+                if leaves > LEAVES {
+                    return None;
+                }
                 let result = self.apply_leaf_op(op, t);
                 self.leaf_memo.insert((op, t), result);
                 stack.pop();
@@ -115,7 +130,7 @@ impl Terms {
                 }
             }
         }
-        self.leaf_memo[&(op, root)]
+        Some(self.leaf_memo[&(op, root)])
     }
 
     pub(super) fn apply_leaf_op(&mut self, op: LeafOp, t: TermId) -> TermId {

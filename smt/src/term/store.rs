@@ -209,6 +209,11 @@ impl Terms {
         self.infos[t.index()].leaves
     }
 
+    /// No operation is applied to the leaves of a term any more.
+    pub(super) fn forget_leaves(&mut self, t: TermId) {
+        self.infos[t.index()].leaves = Leaves::Many;
+    }
+
     /// The value of a constant.
     pub fn as_value(&self, t: TermId) -> Option<Value> {
         match *self.get(t) {
