@@ -11,6 +11,7 @@ use crate::program::UndefinedFunctions;
 use crate::types::{FunctionType, MachineModel, Type, int};
 
 use super::expr::opaque;
+use super::format::format_of;
 use super::math::{self, Math};
 use super::place::{Lvalue, Place, Slot};
 use super::unsequenced::Begin;
@@ -70,20 +71,6 @@ const SILENT: [&str; 32] = [
     "__VERIFIER_atomic_end",
 ];
 
-/// Functions that read a format, and which argument it is.
-const FORMATTED: [(&str, usize); 10] = [
-    ("printf", 0),
-    ("fprintf", 1),
-    ("dprintf", 1),
-    ("vprintf", 0),
-    ("vfprintf", 1),
-    ("wprintf", 0),
-    ("syslog", 1),
-    ("sprintf", 1),
-    ("snprintf", 2),
-    ("swprintf", 2),
-];
-
 /// Functions of the standard library whose results are not followed, but are none that somebody may choose.
 const DETERMINED: [&str; 21] = [
     "atol", "atoll", "atof", "strtol", "strtoul", "strtoll", "strtoull", "strtod", "strtof", "strcoll", "strxfrm",
@@ -113,12 +100,6 @@ const KEEPERS: [&str; 19] = [
     "fegetround",
     "fetestexcept",
 ];
-
-/// Which argument of a function is a format, if one is.
-fn format_of(name: &str) -> Option<usize> {
-    let found = FORMATTED.into_iter().find(|(known, _)| *known == library::plain_name(name));
-    found.map(|(_, at)| at)
-}
 
 /// Whether a function without a body changes nothing that a program can see.
 pub(crate) fn is_silent(name: &str) -> bool {
@@ -520,19 +501,6 @@ impl<'a> Lower<'a> {
         self.read(var, &ret)
     }
 
-    /// Whether a function that gets its format at some place may store a number of characters: the format has `%n`, or it is
-    /// not known and an argument behind it is a pointer.
-    fn may_count(&self, at: usize, args: &[ExprRef], values: &[Val]) -> bool {
-        match args.get(at).map(|arg| self.ast().expr(*arg)) {
-            None => false,
-            // Between the two there can be flags, a width and a length; zeros are the upper halves of wide characters.
-            Some(Expr::Str(text)) => text.replace("\\000", "").replace("%%", "").split('%').skip(1).any(|rest| {
-                rest.trim_start_matches(|c: char| c.is_ascii_digit() || "-+ #'*$.hlqjztL".contains(c)).starts_with('n')
-            }),
-            Some(_) => args.iter().zip(values).skip(at + 1).any(|(arg, value)| self.may_be_written(*arg, value)),
-        }
-    }
-
     /// Whether an argument is a pointer that was converted to something else.
     fn is_address(&mut self, arg: ExprRef) -> bool {
         let mut inner = arg;
@@ -544,7 +512,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Whether an argument may give a function access to something that it could change.
-    fn may_be_written(&self, arg: ExprRef, value: &Val) -> bool {
+    pub(super) fn may_be_written(&self, arg: ExprRef, value: &Val) -> bool {
         match value {
             _ if matches!(self.ast().expr(arg), Expr::Str(_)) => false,
             Val::Int(expr, Type::Pointer(_)) => self.exprs.as_const(*expr) != Some(0),

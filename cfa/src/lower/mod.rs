@@ -12,6 +12,7 @@ mod control;
 mod decl;
 mod expr;
 mod float;
+mod format;
 mod graph;
 mod init;
 mod links;
