@@ -452,7 +452,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Comparisons of elements with constants, scalars, elements of other arrays and their neighbours.
+    /// Comparisons of elements with constants, scalars and the same elements of other arrays.
     fn comparisons(
         &mut self,
         at: usize,
