@@ -4,50 +4,26 @@
 //!
 //! With the variable `CPA_RANDOM_PROGRAMS` that many programs are tried.
 
-use std::cell::RefCell;
+mod common;
+
 use std::fmt::Write;
 use std::rc::Rc;
-use std::sync::Arc;
 
+use algo_kind::Strategy;
 use algo_kind::cutpoints::Cutpoints;
 use algo_kind::invariants::{Generator, Invariants};
 use algo_kind::step::Step;
-use algo_kind::{KInduction, Options, Strategy};
 use cfa::ids::VarId;
 use cfa::machine::{Asked, Code, End, Inputs, Machine, Random, Setup, Storage};
-use cfa::{IntTy, Program, Property, Source};
-use cpa_core::{Counting, Cx, Verdict};
-use cpa_predicate::region::Library;
-use cpa_predicate::{Encoding, Manager};
+use cfa::{IntTy, Program, Property};
+use common::{load, manager, proves};
+use cpa_core::Cx;
 use smt::Value;
 
 const RUNS: u32 = 40;
 const JUMPS: u32 = 60;
 /// The first stages are about equations, and about variables.
 const STAGES: [usize; 4] = [1, 1, 1, 4];
-
-fn load(text: &str) -> Arc<Program> {
-    let head = "void abort(void); void reach_error(void); int __VERIFIER_nondet_int(void);
-        short __VERIFIER_nondet_short(void); unsigned __VERIFIER_nondet_uint(void);
-        long long __VERIFIER_nondet_longlong(void); unsigned long long __VERIFIER_nondet_ulonglong(void);
-        void assume(int c) { if (!c) abort(); } void check(int c) { if (!c) reach_error(); } ";
-    let source = Source { name: "t.c".into(), text: format!("{head}{text}") };
-    Arc::new(cfa::load(&[source], &cfa::Options::default()).unwrap_or_else(|error| panic!("{error}: {text}")))
-}
-
-fn manager(program: &Arc<Program>) -> Rc<RefCell<Manager>> {
-    let manager = Manager::new(program, Encoding::Bitvector, Library::default());
-    Rc::new(RefCell::new(manager.expect("bit-vectors are exact")))
-}
-
-fn proves(text: &str) -> bool {
-    let program = load(text);
-    let targets = program.targets(&Property::default_errors());
-    let base = algo_bmc::Options { counting: Counting::Visits, last: Some(1), ..algo_bmc::Options::default() };
-    let options = Options { base, invariants: Strategy::Induction };
-    let outcome = KInduction::new(&program, &targets, &manager(&program), options).run(&mut Cx::unlimited());
-    *outcome.verdict() == Verdict::True
-}
 
 #[test]
 fn products_of_halves_are_kept() {

@@ -80,7 +80,7 @@ pub(crate) struct Walker<'a> {
 impl<'a> Walker<'a> {
     /// A walk that has not begun.
     pub(crate) fn new(cx: &'a Cx, program: &'a Program, targets: &'a BTreeSet<NodeId>, manner: Manner) -> Self {
-        let limits = Limits { timeout: None, interrupt: Some(cx.cancel_token().flag()) };
+        let limits = Limits { interrupt: Some(cx.cancel_token().flag()), ..Limits::none() };
         Walker {
             program,
             targets,

@@ -7,7 +7,7 @@
 
 use crate::ids::{EdgeId, FuncId, NodeId, VarId};
 use crate::program::Program;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Functions with more bits of data-flow facts than this are left alone.
 const LIMIT: usize = 1 << 28;
@@ -32,7 +32,9 @@ impl Dying {
         let mut dying = Self { edges, params: vec![Box::default(); program.funcs.len()] };
         for (index, (nodes, locals)) in nodes.iter().zip(&locals).enumerate() {
             if !locals.is_empty() && nodes.len().saturating_mul(locals.len()) <= LIMIT {
-                Function::new(program, FuncId::new(index), nodes, locals).solve(&mut dying);
+                let mut function = Function::new(program, FuncId::new(index), nodes, locals);
+                function.solve();
+                function.dying(&mut dying);
             }
         }
         dying
@@ -46,6 +48,42 @@ impl Dying {
     /// The parameters that a function never reads.
     pub fn unread_params(&self, func: FuncId) -> &[VarId] {
         &self.params[func.index()]
+    }
+}
+
+/// The local variables whose values matter at some nodes: those that are read behind them before they are written.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Live(FxHashMap<NodeId, FxHashSet<VarId>>);
+
+impl Live {
+    /// Solves the data-flow equations of the functions of `nodes`.
+    pub fn at(program: &Program, nodes: impl IntoIterator<Item = NodeId>) -> Self {
+        let mut wanted: FxHashMap<FuncId, Vec<NodeId>> = FxHashMap::default();
+        for node in nodes {
+            wanted.entry(program.node(node).func).or_default().push(node);
+        }
+        let locals = program.locals();
+        let mut live = Self::default();
+        for (func, wanted) in wanted {
+            let nodes: Vec<NodeId> = program.node_ids().filter(|&node| program.node(node).func == func).collect();
+            let locals = &locals[func.index()];
+            if nodes.len().saturating_mul(locals.len()) > LIMIT {
+                continue;
+            }
+            let mut function = Function::new(program, func, &nodes, locals);
+            function.solve();
+            for node in wanted {
+                let words = &function.live[function.position[&node]];
+                let is_live = |&bit: &usize| words[bit / 64] >> (bit % 64) & 1 == 1;
+                live.0.insert(node, (0..locals.len()).filter(is_live).map(|bit| locals[bit]).collect());
+            }
+        }
+        live
+    }
+
+    /// Whether a local variable of a node's function matters there, or that is not known.
+    pub fn contains(&self, node: NodeId, var: VarId) -> bool {
+        self.0.get(&node).is_none_or(|live| live.contains(&var))
     }
 }
 
@@ -89,7 +127,7 @@ impl<'a> Function<'a> {
         live
     }
 
-    fn solve(mut self, dying: &mut Dying) {
+    fn solve(&mut self) {
         // Nodes of a function are in reverse post-order, so the last ones come first here.
         let mut queued = vec![true; self.nodes.len()];
         let mut stack: Vec<usize> = (0..self.nodes.len()).collect();
@@ -114,6 +152,10 @@ impl<'a> Function<'a> {
                 }
             }
         }
+    }
+
+    /// Writes down what dies where.
+    fn dying(&self, dying: &mut Dying) {
         for (position, &node) in self.nodes.iter().enumerate() {
             for &edge in &self.program.node(node).leaving {
                 let there = &self.live[self.position[&self.program.edge(edge).dst]];

@@ -151,6 +151,8 @@ type Listener = Box<dyn FnMut(&Progress)>;
 /// The context of a run.
 pub struct Cx {
     budget: Rc<dyn Budget>,
+    /// Whether the budget is a part of one: nobody who watches the whole cancels the run when the part is used up.
+    is_share: bool,
     cancel: CancelToken,
     listener: Option<Listener>,
 }
@@ -158,14 +160,14 @@ pub struct Cx {
 impl Cx {
     /// A context with the given limits.
     pub fn new(budget: Box<dyn Budget>, cancel: CancelToken) -> Self {
-        Self { budget: Rc::from(budget), cancel, listener: None }
+        Self { budget: Rc::from(budget), is_share: false, cancel, listener: None }
     }
 
     /// A context that shares budget and cancellation with this one and ends after the given time at the latest.
     pub fn share(&self, time: Duration) -> Self {
         let end = self.elapsed() + time;
         let share = Share { budget: Rc::clone(&self.budget), end };
-        Self { budget: Rc::new(share), cancel: self.cancel.clone(), listener: None }
+        Self { budget: Rc::new(share), is_share: true, cancel: self.cancel.clone(), listener: None }
     }
 
     /// A context without limits.
@@ -189,6 +191,13 @@ impl Cx {
     /// The time that is left, if it is limited.
     pub fn remaining(&self) -> Option<Duration> {
         self.budget.remaining()
+    }
+
+    /// Tells what is left of a share; none if this context is not one. Whoever cannot ask [`Cx::check`] for a while, such as
+    /// the caller of a solver, has to limit itself: only the whole budget is watched.
+    pub fn left_of_share(&self) -> Option<impl Fn() -> Duration + 'static> {
+        let budget = Rc::clone(&self.budget);
+        self.is_share.then_some(move || budget.remaining().unwrap_or(Duration::MAX))
     }
 
     /// The time that the run has used, for statistics; zero if nobody measures.

@@ -9,7 +9,7 @@ use cfa::Program;
 use cpa_core::{Cx, Step, Stop};
 use rustc_hash::FxHashMap;
 use smt::path::PathFormula;
-use smt::solver::{Limits, Recorded, Solver, Timed, Z3Config, Z3Solver};
+use smt::solver::{Limits, Recorded, Solver, TimeLeft, Timed, Z3Config, Z3Solver};
 use smt::{TermId, Terms};
 
 use crate::abstraction::Model;
@@ -215,9 +215,10 @@ impl Manager {
 }
 
 /// Limits for one solver query: whoever watches the budget cancels the run, and that interrupts the solver. What is left of
-/// the budget is no limit for the query, because it may count CPU time and the solver counts wall time.
+/// the budget is no limit for the query, because it may count CPU time and the solver counts wall time; but what is left of a
+/// share of the budget is, because nobody watches that.
 pub fn limits(cx: &Cx) -> Limits {
-    Limits { timeout: None, interrupt: Some(cx.cancel_token().flag()) }
+    Limits { timeout: None, left: cx.left_of_share().map(TimeLeft::new), interrupt: Some(cx.cancel_token().flag()) }
 }
 
 pub(crate) fn stop(error: OutOfNodes) -> Stop {

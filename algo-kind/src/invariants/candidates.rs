@@ -5,22 +5,23 @@
 //! The equations are the null space of the samples, as in Sharma et al., *A Data Driven Approach for Algebraic Loop
 //! Invariants* (ESOP 2013), for linear terms and products of two variables.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cfa::Program;
-use cfa::ids::{ExprId, FuncId, VarId};
+use cfa::ids::{ExprId, FuncId, NodeId, VarId};
 use cfa::ir::{BinOp, CmpOp, ExprKind, IntTy, Op, Scope};
+use cfa::liveness::Live;
 use cpa_predicate::{Encoding, Manager};
 use smt::{BvBin, BvCmp, TermId, Value};
 
 use super::arrays::{Search, cell_term, number, widened};
 use super::env::Env;
 use super::instances::INDEX;
-use super::memory::Layout;
+use super::memory::{Base, Layout};
 use super::nullspace::{independent, null_space};
 use super::sample::Sample;
 use super::sums;
-use crate::cutpoints::Cutpoints;
+use crate::cutpoints::{Cutpoint, Cutpoints};
 
 /// How many variables are compared with each other.
 const COMPARED: usize = 10;
@@ -117,6 +118,12 @@ pub(super) enum Atom {
     Total(usize, i128),
 }
 
+/// A place in each function that is active at a cut point: where it goes on.
+pub(super) fn places(program: &Program, point: &Cutpoint) -> impl Iterator<Item = NodeId> {
+    let returns = point.calls.iter().map(|&call| program.edge(call).dst);
+    returns.chain([point.head])
+}
+
 /// Makes candidates for one cut point.
 pub(crate) struct Guesser<'a> {
     pub(crate) manager: &'a mut Manager,
@@ -124,8 +131,9 @@ pub(crate) struct Guesser<'a> {
     /// Cells and arrays that are looked at, too.
     pub(crate) layout: &'a Layout,
     pub(crate) samples: &'a [Sample],
-    /// The functions whose variables can be mentioned.
-    funcs: BTreeSet<FuncId>,
+    /// The functions whose variables can be mentioned, with a place in each where those that matter are still read.
+    funcs: BTreeMap<FuncId, NodeId>,
+    live: &'a Live,
 }
 
 impl<'a> Guesser<'a> {
@@ -135,22 +143,30 @@ impl<'a> Guesser<'a> {
         program: &'a Program,
         cutpoints: &Cutpoints,
         number: usize,
+        live: &'a Live,
         (layout, samples): (&'a Layout, &'a [Sample]),
     ) -> Self {
-        let point = &cutpoints.points()[number];
-        let mut funcs: BTreeSet<_> =
-            point.calls.iter().map(|&call| program.node(program.edge(call).src).func).collect();
-        funcs.insert(program.node(point.head).func);
-        Guesser { manager, program, layout, samples, funcs }
+        let places = places(program, &cutpoints.points()[number]);
+        let funcs = places.map(|place| (program.node(place).func, place)).collect();
+        Guesser { manager, program, layout, samples, funcs, live }
     }
 
     /// Candidates that are true in all samples, or (`conditional`) in those that meet a condition of the program.
     pub(crate) fn run(&mut self, conditional: bool) -> Vec<TermId> {
         let (program, samples) = (self.program, self.samples);
         let funcs = self.funcs.clone();
+        let (layout, live) = (self.layout, self.live);
+        let points = |var: VarId| layout.arrays.iter().any(|array| array.base == Base::Pointer(var));
         let in_scope = |var: VarId| match program.var(var).scope {
             Scope::Global => true,
-            Scope::Local(func) => funcs.contains(&func),
+            Scope::Local(func) => funcs.contains_key(&func),
+        };
+        // Facts about elements are expensive, and none that is of use mentions what nobody reads any more.
+        let is_read = |var: VarId| match program.var(var).scope {
+            Scope::Global => true,
+            Scope::Local(func) => funcs
+                .get(&func)
+                .is_some_and(|&place| program.var(var).temporary || points(var) || live.contains(place, var)),
         };
         let vars = interesting_variables(program, &in_scope);
         let cells = (0..self.layout.cells.len()).map(Atom::Cell);
@@ -165,9 +181,9 @@ impl<'a> Guesser<'a> {
         self.multiples(&atoms, &mut terms);
         if *self.layout != Layout::default() {
             let layout = self.layout;
-            terms.extend(Search { manager: self.manager, program, layout, samples, in_scope: &in_scope }.run());
+            terms.extend(Search { manager: self.manager, program, layout, samples, in_scope: &is_read }.run());
             if conditional {
-                self.conditional(&atoms, &in_scope, &mut terms);
+                self.conditional(&atoms, &in_scope, &is_read, &mut terms);
             }
         }
         terms.retain(|&term| !matches!(self.manager.terms.get(term), smt::Term::True | smt::Term::False));
@@ -177,14 +193,21 @@ impl<'a> Guesser<'a> {
     }
 
     /// What holds wherever a condition of the program does.
-    fn conditional(&mut self, atoms: &[Atom], in_scope: &dyn Fn(VarId) -> bool, out: &mut Vec<TermId>) {
+    fn conditional(
+        &mut self,
+        atoms: &[Atom],
+        in_scope: &dyn Fn(VarId) -> bool,
+        is_read: &dyn Fn(VarId) -> bool,
+        out: &mut Vec<TermId>,
+    ) {
         let (program, layout) = (self.program, self.layout);
         for (condition, some) in self.splits(in_scope) {
             let mut facts = Vec::new();
             let funcs = self.funcs.clone();
-            let mut among = Guesser { manager: self.manager, program, layout, samples: &some, funcs };
+            let mut among = Guesser { manager: self.manager, program, layout, samples: &some, funcs, live: self.live };
             among.equations(atoms, &mut facts);
-            facts.extend(Search { manager: among.manager, program, layout, samples: &some, in_scope }.run());
+            let mut search = Search { manager: among.manager, program, layout, samples: &some, in_scope: is_read };
+            facts.extend(search.run());
             among.comparisons(atoms, &mut facts);
             among.multiples(atoms, &mut facts);
             // Memory may have no value in the samples that do not meet the condition.
@@ -286,7 +309,13 @@ impl<'a> Guesser<'a> {
                 continue;
             }
             let constants = match a {
-                Atom::Var(var) => constants_for(self.program, var),
+                Atom::Var(var) => {
+                    let mut constants = constants_for(self.program, var);
+                    // Indices are at most as large as arrays are long.
+                    let arrays = self.layout.arrays.iter().filter(|array| array.indices.contains(&var));
+                    constants.extend(arrays.flat_map(|array| array.lengths.iter().copied()));
+                    constants
+                }
                 Atom::Cell(_) | Atom::Sum(..) | Atom::Total(..) => vec![0, 1],
             };
             for constant in constants {

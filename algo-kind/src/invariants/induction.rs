@@ -16,8 +16,8 @@ use cpa_predicate::Manager;
 use smt::path::PathFormula;
 use smt::{TermId, algebra};
 
-use super::instances::Goals;
-use super::{Invariants, with_instances};
+use super::Invariants;
+use super::instances::{Goals, with_instances_for};
 use crate::houdini::{Timeouts, failing};
 use crate::products::unproved;
 use crate::step::StepUnrolling;
@@ -127,7 +127,8 @@ impl Induction<'_> {
         let mut waiting: VecDeque<usize> = (0..count).collect();
         while let Some(start) = waiting.pop_front() {
             for weakened in self.preserve(cx, known, Some(start), candidates, manner)? {
-                if !waiting.contains(&weakened) {
+                // What is left at the start itself was enough for the last query.
+                if weakened != start && !waiting.contains(&weakened) {
                     waiting.push_back(weakened);
                 }
             }
@@ -160,7 +161,7 @@ impl Induction<'_> {
             if let Some(start) = start {
                 formulas.push(known.term(start));
                 formulas.extend(&candidates[start]);
-                formulas = with_instances(manager, self.program, unrolling, true, formulas);
+                formulas = with_instances_for(manager, self.program, unrolling, formulas, candidates);
             }
             // Candidates at the ends of the segment, as they are there.
             let mut at_ends: Vec<Claim> = Vec::new();

@@ -6,14 +6,14 @@
 //! an index is one of those that were written or none of them. In such a case the index is a term of the program, so the
 //! element is what was written, and polynomials in the index meet their equals in [`smt`]'s normal form.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cfa::Program;
 use cfa::ids::RegionId;
 use cfa::ir::Op;
 use cpa_predicate::Manager;
 use rustc_hash::FxHashMap;
-use smt::{PathFormula, Sort, SymId, TermId, Terms};
+use smt::{BvBin, PathFormula, Sort, SymId, Term, TermId, Terms};
 
 use super::arrays::{index_term, number};
 use super::memory::place;
@@ -62,7 +62,7 @@ fn accesses(manager: &mut Manager, program: &Program, steps: &StepUnrolling, fir
                 Op::Store { addr, region, .. } if written => (addr, region),
                 _ => continue,
             };
-            let Some(place) = place(program, addr) else { continue };
+            let Some(place) = place(program, region, addr) else { continue };
             let Some(term) = index_term(manager, program, &place.index) else { continue };
             let Some(memory) = memory(manager, program, region) else { continue };
             let term = unrolling.path(id).instantiate(&mut manager.terms, term);
@@ -75,14 +75,44 @@ fn accesses(manager: &mut Manager, program: &Program, steps: &StepUnrolling, fir
     found
 }
 
-/// The indices of all arrays that a fact speaks about; none if it does not speak about all elements of an array.
+/// The indices of all arrays that a fact speaks about; none if it does not speak about all elements of an array. A fact about
+/// neighbours matters for each of them.
 fn relevant(terms: &mut Terms, indices: &Indices, fact: TermId) -> BTreeSet<TermId> {
     let index = index(terms);
     let symbols = terms.symbols(fact);
     if !symbols.contains(&(index, 0)) {
         return BTreeSet::new();
     }
-    symbols.iter().filter_map(|(symbol, _)| indices.get(symbol)).flatten().copied().collect()
+    let mut found: BTreeSet<TermId> =
+        symbols.iter().filter_map(|(symbol, _)| indices.get(symbol)).flatten().copied().collect();
+    if is_about_neighbours(terms, fact) {
+        let one = number(terms, 1, INDEX);
+        let before: Vec<TermId> = found.iter().map(|&at| terms.bv_bin(BvBin::Sub, at, one)).collect();
+        found.extend(before);
+    }
+    found
+}
+
+/// Whether a fact about all indices speaks about several elements of an array for one of them.
+fn is_about_neighbours(terms: &mut Terms, fact: TermId) -> bool {
+    let index = index(terms);
+    let mut read: BTreeMap<TermId, TermId> = BTreeMap::new();
+    let mut seen = BTreeSet::from([fact]);
+    let mut waiting = vec![fact];
+    while let Some(term) = waiting.pop() {
+        if let &Term::Select(array, at) = terms.get(term)
+            && terms.symbols(at).contains(&(index, 0))
+            && *read.entry(array).or_insert(at) != at
+        {
+            return true;
+        }
+        terms.get(term).for_each_child(|child| {
+            if seen.insert(child) {
+                waiting.push(child);
+            }
+        });
+    }
+    false
 }
 
 /// A fact for one index.
@@ -98,21 +128,62 @@ pub(crate) fn with_instances(
     program: &Program,
     steps: &StepUnrolling,
     first: bool,
-    mut facts: Vec<TermId>,
+    facts: Vec<TermId>,
 ) -> Vec<TermId> {
     let indices = accesses(manager, program, steps, first, false);
+    with_instances_at(manager, program, &indices, facts, &[])
+}
+
+/// Facts with the consequences that matter for showing `goals` at the end of the first segment: those about all indices also
+/// for the indices of the elements that are read or written on the way, and next to the index that is looked at.
+pub(super) fn with_instances_for(
+    manager: &mut Manager,
+    program: &Program,
+    steps: &StepUnrolling,
+    facts: Vec<TermId>,
+    goals: &[Vec<TermId>],
+) -> Vec<TermId> {
+    let mut indices = accesses(manager, program, steps, true, false);
+    // A write that does not happen on all paths keeps what was there.
+    for (memory, written) in accesses(manager, program, steps, true, true) {
+        let known = indices.entry(memory).or_default();
+        let new: Vec<TermId> = written.into_iter().filter(|at| !known.contains(at)).collect();
+        known.extend(new);
+    }
+    let terms = &mut manager.terms;
     let mut more = Vec::new();
+    if goals.iter().flatten().any(|&goal| is_about_neighbours(terms, goal)) {
+        let index = index(terms);
+        let (index, one) = (terms.var(index, 0), number(terms, 1, INDEX));
+        more.push(terms.bv_bin(BvBin::Add, index, one));
+    }
+    with_instances_at(manager, program, &indices, facts, &more)
+}
+
+/// Facts with those about all indices for some of them, and for `more` indices.
+fn with_instances_at(
+    manager: &mut Manager,
+    program: &Program,
+    indices: &Indices,
+    mut facts: Vec<TermId>,
+    more: &[TermId],
+) -> Vec<TermId> {
+    let mut instances = Vec::new();
     for &fact in &facts {
         for conjunct in manager.terms.conjuncts(fact) {
-            for at in relevant(&mut manager.terms, &indices, conjunct) {
-                more.push(instance(&mut manager.terms, conjunct, at));
+            let mut relevant = relevant(&mut manager.terms, indices, conjunct);
+            if !relevant.is_empty() {
+                relevant.extend(more);
+            }
+            for at in relevant {
+                instances.push(instance(&mut manager.terms, conjunct, at));
             }
         }
     }
     let sums = Sums::of(manager, program, facts.iter().copied());
-    facts.extend(more);
+    facts.extend(instances);
     facts.extend(sums.zero(&mut manager.terms, &FxHashMap::default()));
-    facts.extend(sums.steps(manager, program, &indices));
+    facts.extend(sums.steps(manager, program, indices));
     facts
 }
 
@@ -164,9 +235,13 @@ impl Goals {
     }
 
     fn refuted_for_some(&self, terms: &mut Terms, candidate: TermId, value: TermId) -> TermId {
+        let mut others = terms.not(value);
+        if is_about_neighbours(terms, candidate) {
+            // The neighbours of the cases would need instances of their own.
+            return others;
+        }
         let index = index(terms);
         let index = terms.var(index, 0);
-        let mut others = terms.not(value);
         let mut cases = Vec::new();
         for at in relevant(terms, &self.written, candidate) {
             let here = instance(terms, value, at);

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use cfa::Program;
 use cfa::eval::eval;
 use cfa::ids::{ExprId, RegionId, VarId};
-use cfa::ir::{BinOp, ExprKind, IntTy, Op};
+use cfa::ir::{BinOp, ExprKind, IntTy, Object, Op};
 use rustc_hash::FxHashMap;
 
 use super::value::gcd;
@@ -18,6 +18,9 @@ use super::value::gcd;
 const CELLS: usize = 8;
 /// How many arrays are looked at.
 const ARRAYS: usize = 16;
+
+/// How many bytes next to an object constants may be that are meant for it.
+const NEAR: i128 = 64;
 
 /// A place in memory with a fixed address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,6 +75,34 @@ impl Index {
             sum = sum.checked_add(product)?;
         }
         Some(sum)
+    }
+
+    /// The index as a mathematical sum, as if no part of it wrapped around: for guesses.
+    pub(crate) fn without_conversions(&self, program: &Program) -> Index {
+        let mut index = Index { constant: self.constant, parts: Vec::new() };
+        for part in &self.parts {
+            let [mut id] = part.product[..] else {
+                index.parts.push(part.clone());
+                continue;
+            };
+            loop {
+                let number = |id: ExprId| program.exprs.as_const(id).map(|value| signed(value, program.exprs.ty(id)));
+                match program.exprs.get(id).kind {
+                    ExprKind::Cast(inner) => id = inner,
+                    ExprKind::Binary(BinOp::Add, left, right) if number(right).is_some() => {
+                        index.constant += part.factor * number(right).unwrap_or(0);
+                        id = left;
+                    }
+                    ExprKind::Binary(BinOp::Sub, left, right) if number(right).is_some() => {
+                        index.constant -= part.factor * number(right).unwrap_or(0);
+                        id = left;
+                    }
+                    _ => break,
+                }
+            }
+            index.parts.push(Part { factor: part.factor, product: vec![id] });
+        }
+        index
     }
 
     /// The products of several expressions among the parts: where rows begin.
@@ -161,7 +192,7 @@ impl Layout {
     }
 
     fn access(&mut self, program: &Program, region: RegionId, addr: ExprId, ty: IntTy) {
-        let Some(Place { base, offset, stride, index, lengths }) = place(program, addr) else { return };
+        let Some(Place { base, offset, stride, index, lengths }) = place(program, region, addr) else { return };
         if stride < i128::from(ty.bits / 8) {
             return;
         }
@@ -224,7 +255,7 @@ impl Layout {
             if !added.contains(&var) {
                 continue;
             }
-            let Some(place) = place(program, addr) else { continue };
+            let Some(place) = place(program, region, addr) else { continue };
             for array in self.arrays.iter_mut().filter(|array| array.region == region) {
                 array.summed |= (array.base, array.offset, array.stride) == (place.base, place.offset, place.stride);
             }
@@ -289,14 +320,18 @@ pub(crate) struct Place {
     lengths: Vec<i128>,
 }
 
+impl Place {
+    /// Where the array begins.
+    pub(crate) fn base(&self) -> Base {
+        self.base
+    }
+}
+
 /// The array that an address seems to be computed for.
-pub(crate) fn place(program: &Program, addr: ExprId) -> Option<Place> {
+pub(crate) fn place(program: &Program, region: RegionId, addr: ExprId) -> Option<Place> {
     let mut parts = Address::default();
     split(program, addr, 1, &mut parts);
-    let object = program.objects.iter().find(|object| {
-        let start = i128::from(object.addr);
-        start <= parts.constant && parts.constant < start + i128::from(object.size)
-    });
+    let object = object_at(program, region, parts.constant);
     if object.is_some() {
         // What is added to the address of an object is no pointer.
         parts.scaled.extend(parts.pointers.drain(..).map(|(_, id)| Part { factor: 1, product: vec![id] }));
@@ -324,6 +359,18 @@ pub(crate) fn place(program: &Program, addr: ExprId) -> Option<Place> {
     Some(Place { base, offset: rest.rem_euclid(stride), stride, index, lengths })
 }
 
+/// The object that an address with this constant is in when it is an address in a region. The constant of `a[i - 1]` is
+/// before the object, where another one may be.
+fn object_at(program: &Program, region: RegionId, constant: i128) -> Option<&Object> {
+    let distance = |object: &&Object| {
+        let (start, end) = (i128::from(object.addr), i128::from(object.addr) + i128::from(object.size));
+        if constant < start { start - constant } else { (constant - end + 1).max(0) }
+    };
+    let of_region = program.objects.iter().filter(|object| object.region == region);
+    let near = of_region.filter(|object| distance(object) <= NEAR).min_by_key(distance);
+    near.or_else(|| program.objects.iter().find(|object| distance(object) == 0))
+}
+
 /// Adds `factor` times an expression to the parts of an address.
 fn split(program: &Program, id: ExprId, factor: i128, out: &mut Address) {
     let expr = program.exprs.get(id);
@@ -348,7 +395,18 @@ fn split(program: &Program, id: ExprId, factor: i128, out: &mut Address) {
             }
         },
         ExprKind::Var(var) if factor == 1 => out.pointers.push((var, id)),
-        _ => out.scaled.push(Part { factor, product: vec![id] }),
+        _ => out.scaled.push(Part { factor, product: vec![as_number(program, id)] }),
+    }
+}
+
+/// An index before its conversion to the unsigned type of its size, which addresses are computed with.
+fn as_number(program: &Program, id: ExprId) -> ExprId {
+    match program.exprs.get(id).kind {
+        ExprKind::Cast(inner) => {
+            let (ty, of) = (program.exprs.ty(id), program.exprs.ty(inner));
+            if of.signed && !ty.signed && of.bits == ty.bits { inner } else { id }
+        }
+        _ => id,
     }
 }
 
@@ -357,7 +415,7 @@ fn split_scaled(program: &Program, id: ExprId, factor: i128, out: &mut Address) 
     match program.exprs.get(id).kind {
         ExprKind::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul, ..) => split(program, id, factor, out),
         ExprKind::Const(value) => out.constant += factor * value,
-        _ => out.scaled.push(Part { factor, product: vec![id] }),
+        _ => out.scaled.push(Part { factor, product: vec![as_number(program, id)] }),
     }
 }
 

@@ -27,6 +27,7 @@ use std::time::Duration;
 use algo_bmc::Start;
 use cfa::Program;
 use cfa::ids::NodeId;
+use cfa::liveness::Live;
 use cpa_core::{Cx, Stop};
 use cpa_predicate::{Encoding, Manager};
 use smt::{TermId, Terms};
@@ -99,6 +100,8 @@ pub struct Generator {
     proposer: Option<Box<dyn Proposer>>,
     /// The samples of each cut point with the layout of memory.
     sampled: Option<(Layout, Vec<Vec<Sample>>)>,
+    /// The variables that matter at the cut points.
+    live: Option<Live>,
 }
 
 impl Generator {
@@ -129,6 +132,7 @@ impl Generator {
             pending: None,
             proposer: None,
             sampled: None,
+            live: None,
         }
     }
 
@@ -255,9 +259,11 @@ impl Generator {
                 (layout, samples)
             }
         };
+        let places = self.cutpoints.points().iter().flat_map(|point| candidates::places(&self.program, point));
+        let live = self.live.get_or_insert_with(|| Live::at(&self.program, places));
         let manager = &mut *self.manager.borrow_mut();
         let guess = |(number, samples): (usize, &Vec<Sample>)| {
-            Guesser::new(manager, &self.program, &self.cutpoints, number, (&layout, samples)).run(conditional)
+            Guesser::new(manager, &self.program, &self.cutpoints, number, live, (&layout, samples)).run(conditional)
         };
         let candidates = samples.iter().enumerate().map(guess).collect();
         self.sampled = Some((whole, samples));

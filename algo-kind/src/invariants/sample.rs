@@ -34,6 +34,8 @@ const USES: usize = 6;
 const KEPT: usize = 60;
 /// How many of them may come from one short run, so that they differ in the inputs, too.
 const KEPT_OF_RUN: usize = 12;
+/// The same for long runs, which look far.
+const KEPT_OF_LONG: usize = 16;
 /// Bytes of memory that a run may use.
 const MAX_BYTES: usize = 64 << 20;
 
@@ -88,7 +90,12 @@ pub(crate) fn samples(
             let visit = visits.entry(head).or_default();
             *visit += 1;
             // The first visits of each run, and later ones now and then.
-            if *visit >= 6 && (!visit.is_multiple_of(7) || *visit > 400) && !visit.is_power_of_two() {
+            let is_seen = if is_long {
+                is_rare(*visit)
+            } else {
+                *visit < 6 || visit.is_multiple_of(7) && *visit <= 400 || visit.is_power_of_two()
+            };
+            if !is_seen {
                 continue;
             }
             if let Some(number) = cutpoints.number(machine.active_calls(), head)
@@ -96,7 +103,7 @@ pub(crate) fn samples(
             {
                 let sample = look(program, &machine, layout);
                 let of_run = seen.entry(number).or_default();
-                if (is_long || *of_run < KEPT_OF_RUN) && !samples[number].contains(&sample) {
+                if *of_run < (if is_long { KEPT_OF_LONG } else { KEPT_OF_RUN }) && !samples[number].contains(&sample) {
                     *of_run += 1;
                     samples[number].push(sample);
                 }
@@ -104,6 +111,15 @@ pub(crate) fn samples(
         }
     }
     Ok(samples)
+}
+
+/// Whether a visit is one of some at growing distances: 1, 2, 3, 4, 6, 9, 13 and so on.
+fn is_rare(visit: u32) -> bool {
+    let mut next = 1;
+    while next < visit {
+        next += (next / 2).max(1);
+    }
+    next == visit
 }
 
 /// What can be seen now.

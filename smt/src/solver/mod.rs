@@ -18,7 +18,7 @@ mod timed;
 pub mod z3;
 
 pub use audited::{Audited, Finding};
-pub use limits::Limits;
+pub use limits::{Limits, TimeLeft};
 pub use model::{Assignment, Model};
 pub use recorded::Recorded;
 pub use stats::SolverStats;

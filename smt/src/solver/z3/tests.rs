@@ -215,7 +215,7 @@ fn limits_end_a_call_and_the_solver_stays_usable() {
         assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 
         let flag = Arc::new(AtomicBool::new(false));
-        let limits = Limits { timeout: None, interrupt: Some(Arc::clone(&flag)) };
+        let limits = Limits { interrupt: Some(Arc::clone(&flag)), ..Limits::none() };
         let other = std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(100));
             flag.store(true, Ordering::Relaxed);

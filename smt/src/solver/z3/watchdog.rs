@@ -83,13 +83,14 @@ impl Watchdog {
         if limits.interrupted() {
             return (None, Some(Cause::Flag));
         }
-        if limits.timeout.is_some_and(|t| t.is_zero()) {
+        let timeout = limits.time_for_call();
+        if timeout.is_some_and(|t| t.is_zero()) {
             return (None, Some(Cause::Deadline));
         }
-        if limits.timeout.is_none() && limits.interrupt.is_none() {
+        if timeout.is_none() && limits.interrupt.is_none() {
             return (Some(call()), None);
         }
-        self.start(limits);
+        self.start(limits, timeout);
         let result = call();
         let mut state = self.shared.lock();
         state.active = false;
@@ -97,11 +98,11 @@ impl Watchdog {
         (Some(result), state.cause.take())
     }
 
-    fn start(&self, limits: &Limits) {
+    fn start(&self, limits: &Limits, timeout: Option<Duration>) {
         let mut state = self.shared.lock();
         state.active = true;
         state.cause = None;
-        state.deadline = limits.timeout.and_then(|t| Instant::now().checked_add(t));
+        state.deadline = timeout.and_then(|t| Instant::now().checked_add(t));
         state.flag.clone_from(&limits.interrupt);
         if !state.polling {
             state.polling = true;

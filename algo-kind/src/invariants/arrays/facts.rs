@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What holds of all elements in a range, as far as samples show.
+
+use super::*;
+
+/// How many single elements of an array the others are compared with.
+const SINGLE: usize = 8;
+
+impl Search<'_> {
+    /// What holds in all rows.
+    pub(super) fn facts(
+        &mut self,
+        at: usize,
+        arrays: &[usize],
+        scalars: &[Scalar],
+        rows: &[(usize, i128, i128)],
+    ) -> Vec<TermId> {
+        let ty = self.layout.arrays[at].ty;
+        let mut facts = Vec::new();
+        let element = self.element(at);
+        let (least, greatest) = rows.iter().fold((i128::MAX, i128::MIN), |(a, b), row| (a.min(row.2), b.max(row.2)));
+        if least == greatest {
+            let value = number(&mut self.manager.terms, least, ty.bits);
+            facts.push(self.manager.terms.eq(element, value));
+        }
+        facts.extend(self.equalities(at, arrays, scalars, rows));
+        let mut linear = self.equations(at, arrays, scalars, rows, 1);
+        if linear.is_empty() {
+            linear = self.equations(at, arrays, scalars, rows, 3);
+        }
+        facts.extend(linear.iter());
+        let explained = least == greatest || !linear.is_empty();
+        if explained {
+            return facts;
+        }
+        for modulus in [2, 3, 4] {
+            for rest in 0..modulus {
+                facts.extend(self.facts_about_every(at, arrays, scalars, rows, modulus, rest));
+            }
+        }
+        facts.extend(self.comparisons(at, arrays, scalars, rows, (least, greatest)));
+        facts.extend(self.comparisons_with_elements(at, rows));
+        facts
+    }
+
+    /// Comparisons with single elements of the array: those that the program has an index for, and their predecessors.
+    fn comparisons_with_elements(&mut self, at: usize, rows: &[(usize, i128, i128)]) -> Vec<TermId> {
+        let (program, layout) = (self.program, self.layout);
+        let array = &layout.arrays[at];
+        let element = self.element(at);
+        let mut seen = BTreeSet::new();
+        let mut facts = Vec::new();
+        if rows.windows(2).all(|pair| pair[0].0 != pair[1].0) {
+            // A single element is compared with itself.
+            return facts;
+        }
+        for (index, more) in array.uses.iter().flat_map(|index| [(index, 0), (index, -1)]) {
+            let Some(index) = self.computed(index, more).filter(|index| seen.insert(index.values.clone())) else {
+                continue;
+            };
+            if seen.len() > SINGLE {
+                break;
+            }
+            // An element with a negative index is none.
+            let of = |&(sample, _, value): &(usize, i128, i128)| {
+                let elements = &self.samples[sample].arrays[at];
+                let Some(index) = index.values[sample] else { return Some(None) };
+                let found = elements.binary_search_by_key(&index, |element| element.0);
+                (index >= 0).then(|| Some((elements[found.ok()?].1, value)))
+            };
+            let both: Option<Vec<(i128, i128)>> = rows.iter().filter_map(of).collect();
+            let Some(both) = both.filter(|both| both.len() >= 3) else { continue };
+            let base = base_of(self.manager, program, array);
+            let Some(term) = widened(&mut self.manager.terms, index.term, index.ty, INDEX) else { continue };
+            let single = element_of(self.manager, program, array, base, (1, 0), term);
+            let zero = number(&mut self.manager.terms, 0, INDEX);
+            let exists = self.manager.terms.bv_cmp(BvCmp::Sle, zero, term);
+            for (holds, left, right) in [
+                (both.iter().all(|(single, value)| single <= value), single, element),
+                (both.iter().all(|(single, value)| value <= single), element, single),
+            ] {
+                if holds {
+                    let fact = self.manager.encoder.compare(&mut self.manager.terms, CmpOp::Le, array.ty, left, right);
+                    facts.push(self.manager.terms.implies(exists, fact));
+                }
+            }
+        }
+        facts
+    }
+
+    /// Equality with scalars and with the same elements of other arrays.
+    fn equalities(
+        &mut self,
+        at: usize,
+        arrays: &[usize],
+        scalars: &[Scalar],
+        rows: &[(usize, i128, i128)],
+    ) -> Vec<TermId> {
+        let bits = self.layout.arrays[at].ty.bits;
+        let element = self.element(at);
+        let mut same = Vec::new();
+        for scalar in scalars.iter().filter(|scalar| scalar.ty.bits <= bits) {
+            if rows.iter().all(|row| scalar.values[row.0] == Some(row.2)) {
+                same.extend(widened(&mut self.manager.terms, scalar.term, scalar.ty, bits));
+            }
+        }
+        for &other in arrays.iter().filter(|&&other| other != at && self.layout.arrays[other].ty.bits == bits) {
+            if self.with_element(other, rows).is_some_and(|both| both.iter().all(|(mine, theirs)| mine == theirs)) {
+                same.push(self.element(other));
+            }
+        }
+        same.into_iter().map(|term| self.manager.terms.eq(element, term)).collect()
+    }
+
+    /// Equations for the indices with a remainder.
+    fn facts_about_every(
+        &mut self,
+        at: usize,
+        arrays: &[usize],
+        scalars: &[Scalar],
+        rows: &[(usize, i128, i128)],
+        modulus: i128,
+        rest: i128,
+    ) -> Vec<TermId> {
+        if !self.divides_by(modulus) {
+            return Vec::new();
+        }
+        let some: Vec<_> = rows.iter().copied().filter(|row| row.1.rem_euclid(modulus) == rest).collect();
+        if some.len() < 3 {
+            return Vec::new();
+        }
+        let width = REMAINDER;
+        let k = self.any_index();
+        let terms = &mut self.manager.terms;
+        let k = terms.extract(width - 1, 0, k);
+        let (by, rest) = (number(terms, modulus, width), number(terms, rest, width));
+        let remainder = terms.bv_bin(BvBin::Urem, k, by);
+        let guard = terms.eq(remainder, rest);
+        let equations = self.equations(at, arrays, scalars, &some, 1);
+        equations.into_iter().map(|equation| self.manager.terms.implies(guard, equation)).collect()
+    }
+
+    /// Whether the program computes remainders of a constant.
+    fn divides_by(&self, modulus: i128) -> bool {
+        let exprs = &self.program.exprs;
+        exprs.ids().any(|id| match exprs.get(id).kind {
+            ExprKind::Binary(BinOp::Rem, _, by) => exprs.as_const(by) == Some(modulus),
+            ExprKind::Binary(BinOp::BitAnd, _, by) => exprs.as_const(by) == Some(modulus - 1),
+            _ => false,
+        })
+    }
+
+    /// Comparisons of elements with constants, scalars and the same elements of other arrays.
+    fn comparisons(
+        &mut self,
+        at: usize,
+        arrays: &[usize],
+        scalars: &[Scalar],
+        rows: &[(usize, i128, i128)],
+        (least, greatest): (i128, i128),
+    ) -> Vec<TermId> {
+        let ty = self.layout.arrays[at].ty;
+        let element = self.element(at);
+        let mut constants = BTreeSet::from([0, 1]);
+        for edge in &self.program.edges {
+            match edge.op {
+                Op::Assume { cond: id, .. } | Op::Assign { value: id, .. } | Op::Store { value: id, .. } => {
+                    constants_in(self.program, id, &mut |value| {
+                        constants.extend([value - 1, value, value + 1]);
+                    });
+                }
+                _ => {}
+            }
+        }
+        let mut pairs = Vec::new();
+        if let Some(&low) = constants.iter().rev().find(|&&value| value <= least && value > ty.min()) {
+            pairs.push((number(&mut self.manager.terms, low, ty.bits), element));
+        }
+        if let Some(&high) = constants.iter().find(|&&value| value >= greatest && value < ty.max()) {
+            pairs.push((element, number(&mut self.manager.terms, high, ty.bits)));
+        }
+        for scalar in scalars.iter().filter(|scalar| scalar.ty == ty) {
+            let known = |&&(sample, _, value): &&(usize, i128, i128)| Some((scalar.values[sample]?, value));
+            let both: Option<Vec<(i128, i128)>> = rows.iter().map(|row| known(&row)).collect();
+            let Some(both) = both else { continue };
+            if both.iter().all(|(scalar, value)| scalar <= value) {
+                pairs.push((scalar.term, element));
+            }
+            if both.iter().all(|(scalar, value)| value <= scalar) {
+                pairs.push((element, scalar.term));
+            }
+        }
+        for &other in arrays.iter().filter(|&&other| other != at && self.layout.arrays[other].ty == ty) {
+            let both = self.with_element(other, rows);
+            let Some(both) = both else { continue };
+            let term = self.element(other);
+            if both.iter().all(|(value, other)| other <= value) {
+                pairs.push((term, element));
+            }
+            if both.iter().all(|(value, other)| value <= other) {
+                pairs.push((element, term));
+            }
+        }
+        pairs
+            .into_iter()
+            .map(|(left, right)| self.manager.encoder.compare(&mut self.manager.terms, CmpOp::Le, ty, left, right))
+            .collect()
+    }
+
+    /// For each row its value and that of another array's element; none if one is missing.
+    fn with_element(&self, other: usize, rows: &[(usize, i128, i128)]) -> Option<Vec<(i128, i128)>> {
+        rows.iter()
+            .map(|&(sample, index, value)| {
+                let elements = &self.samples[sample].arrays[other];
+                let found = elements.binary_search_by_key(&index, |element| element.0).ok()?;
+                Some((value, elements[found].1))
+            })
+            .collect()
+    }
+
+    /// Equations between an element, its index with exponents up to `degree`, scalars and elements of other arrays.
+    fn equations(
+        &mut self,
+        at: usize,
+        arrays: &[usize],
+        scalars: &[Scalar],
+        rows: &[(usize, i128, i128)],
+        degree: u32,
+    ) -> Vec<TermId> {
+        let ty = self.layout.arrays[at].ty;
+        let width = INDEX;
+        let k = self.any_index();
+        let k = match width.cmp(&ty.bits) {
+            Ordering::Less => self.manager.terms.sext(ty.bits, k),
+            Ordering::Equal => k,
+            Ordering::Greater => self.manager.terms.extract(ty.bits - 1, 0, k),
+        };
+        // Columns after the constant: terms with their values in the rows.
+        let mut columns: Vec<(TermId, Vec<i128>)> = Vec::new();
+        let (mut power, mut term) = (vec![1i128; rows.len()], number(&mut self.manager.terms, 1, ty.bits));
+        for _ in 0..degree {
+            for (value, row) in power.iter_mut().zip(rows) {
+                *value = value.saturating_mul(row.1);
+            }
+            term = self.manager.terms.bv_bin(BvBin::Mul, term, k);
+            columns.push((term, power.clone()));
+        }
+        for scalar in scalars {
+            let values: Option<Vec<i128>> = rows.iter().map(|row| scalar.values[row.0]).collect();
+            let term = widened(&mut self.manager.terms, scalar.term, scalar.ty, ty.bits);
+            if let (Some(values), Some(term)) = (values, term) {
+                columns.push((term, values));
+            }
+        }
+        for &other in arrays.iter().filter(|&&other| other != at) {
+            let Some(both) = self.with_element(other, rows) else { continue };
+            let term = self.element(other);
+            if let Some(term) = widened(&mut self.manager.terms, term, self.layout.arrays[other].ty, ty.bits) {
+                columns.push((term, both.into_iter().map(|(_, value)| value).collect()));
+            }
+        }
+        // What depends on other columns would give the same equation in many forms.
+        let vectors: Vec<Vec<i128>> =
+            std::iter::once(vec![1; rows.len()]).chain(columns.iter().map(|column| column.1.clone())).collect();
+        let kept = independent(&vectors);
+        let mut columns: Vec<(TermId, Vec<i128>)> =
+            kept.into_iter().filter(|&at| at > 0).map(|at| columns[at - 1].clone()).collect();
+        columns.push((self.element(at), rows.iter().map(|row| row.2).collect()));
+        let own = columns.len();
+        let mut matrix: BTreeSet<Vec<i128>> = BTreeSet::new();
+        for row in 0..rows.len() {
+            let values: Vec<i128> = std::iter::once(1).chain(columns.iter().map(|column| column.1[row])).collect();
+            if values.iter().all(|value| value.abs() < 1 << 40) {
+                matrix.insert(values);
+            }
+        }
+        if matrix.len() < 4 {
+            return Vec::new();
+        }
+        let mut equations = Vec::new();
+        for coefficients in null_space(matrix.into_iter().collect(), columns.len() + 1) {
+            if coefficients[own] == 0 {
+                continue;
+            }
+            let mut sum = number(&mut self.manager.terms, coefficients[0], ty.bits);
+            for ((term, _), &coefficient) in columns.iter().zip(&coefficients[1..]) {
+                let terms = &mut self.manager.terms;
+                let factor = number(terms, coefficient, ty.bits);
+                let product = terms.bv_bin(BvBin::Mul, factor, *term);
+                sum = terms.bv_bin(BvBin::Add, sum, product);
+            }
+            let zero = number(&mut self.manager.terms, 0, ty.bits);
+            equations.push(self.manager.terms.eq(sum, zero));
+        }
+        equations
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Facts about all elements of arrays, and programs that differ a little, for which they do not hold.
+
+mod common;
+
+use common::proves;
+
+#[test]
+fn what_is_copied_on_a_condition() {
+    let text = |test: &str| {
+        format!(
+            "int b[1000]; int main(void) {{ int i = 0, j = 0;
+            while (i < 1000) {{ int a = __VERIFIER_nondet_int(); if ({test}) {{ b[j] = a; j++; }} i++; }}
+            for (i = 0; i < j; i++) check(b[i] >= 0); return 0; }}"
+        )
+    };
+    assert!(proves(&text("a >= 0")));
+    assert!(!proves(&text("a >= -1")));
+}
+
+#[test]
+fn conditions_of_the_program_for_all_elements() {
+    let text = |test: &str| {
+        format!(
+            "int a[1000], b[1000]; int main(void) {{ int i, j = 0;
+            for (i = 0; i < 1000; i++) a[i] = __VERIFIER_nondet_int();
+            for (i = 0; i < 1000; i++) if (a[i] % 4 == 3) b[j++] = a[i];
+            for (i = 0; i < j; i++) check({test}); return 0; }}"
+        )
+    };
+    assert!(proves(&text("b[i] % 4 == 3")));
+    assert!(!proves(&text("b[i] % 8 == 3")));
+}
+
+#[test]
+fn neighbours() {
+    let text = |test: &str| {
+        format!(
+            "int a[1000], m[1000]; int main(void) {{ int i;
+            for (i = 0; i < 1000; i++) a[i] = __VERIFIER_nondet_int();
+            m[0] = a[0];
+            for (i = 1; i < 1000; i++) if (a[i] > m[i - 1]) m[i] = a[i]; else m[i] = m[i - 1];
+            for (i = 1; i < 1000; i++) check({test}); return 0; }}"
+        )
+    };
+    assert!(proves(&text("m[i - 1] <= m[i]")));
+    assert!(!proves(&text("m[i - 1] < m[i]")));
+}
+
+#[test]
+fn the_least_is_where_it_was_found() {
+    let text = |first: &str| {
+        format!(
+            "int a[100]; int main(void) {{ int n = __VERIFIER_nondet_int(); assume(n > 0 && n <= 100);
+            for (int i = 0; i < n; i++) a[i] = __VERIFIER_nondet_int();
+            int m = 0; for (int i = {first}; i < n; i++) if (a[i] < a[m]) m = i;
+            for (int i = 0; i < n; i++) check(a[m] <= a[i]); return 0; }}"
+        )
+    };
+    assert!(proves(&text("1")));
+    assert!(!proves(&text("2")));
+}
+
+#[test]
+fn the_greatest_goes_to_the_end() {
+    let text = |end: &str| {
+        format!(
+            "int a[1000]; int main(void) {{ int i; for (i = 0; i < 1000; i++) a[i] = __VERIFIER_nondet_int();
+            for (i = 0; i < {end}; i++) if (a[i] > a[i + 1]) {{ int t = a[i]; a[i] = a[i + 1]; a[i + 1] = t; }}
+            for (i = 0; i < 1000; i++) check(a[i] <= a[999]); return 0; }}"
+        )
+    };
+    assert!(proves(&text("999")));
+    assert!(!proves(&text("998")));
+}
