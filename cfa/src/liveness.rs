@@ -51,23 +51,24 @@ impl Dying {
     }
 }
 
-/// The local variables whose values matter at some nodes: those that are read behind them before they are written.
+/// The local variables whose values are current at some nodes: those that are read behind them before they are written, and
+/// those that were written for the last time.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Live(FxHashMap<NodeId, FxHashSet<VarId>>);
+pub struct Current(FxHashMap<NodeId, FxHashSet<VarId>>);
 
-impl Live {
-    /// Solves the data-flow equations of the functions of `nodes`.
+impl Current {
+    /// Looks at the functions of `nodes`.
     pub fn at(program: &Program, nodes: impl IntoIterator<Item = NodeId>) -> Self {
-        let mut wanted: FxHashMap<FuncId, Vec<NodeId>> = FxHashMap::default();
+        let mut wanted: FxHashMap<FuncId, FxHashSet<NodeId>> = FxHashMap::default();
         for node in nodes {
-            wanted.entry(program.node(node).func).or_default().push(node);
+            wanted.entry(program.node(node).func).or_default().insert(node);
         }
         let locals = program.locals();
-        let mut live = Self::default();
+        let mut current = Self::default();
         for (func, wanted) in wanted {
             let nodes: Vec<NodeId> = program.node_ids().filter(|&node| program.node(node).func == func).collect();
             let locals = &locals[func.index()];
-            if nodes.len().saturating_mul(locals.len()) > LIMIT {
+            if nodes.len().saturating_mul(locals.len().max(wanted.len())) > LIMIT {
                 continue;
             }
             let mut function = Function::new(program, func, &nodes, locals);
@@ -75,15 +76,17 @@ impl Live {
             for node in wanted {
                 let words = &function.live[function.position[&node]];
                 let is_live = |&bit: &usize| words[bit / 64] >> (bit % 64) & 1 == 1;
-                live.0.insert(node, (0..locals.len()).filter(is_live).map(|bit| locals[bit]).collect());
+                let live = (0..locals.len()).filter(is_live).map(|bit| locals[bit]);
+                let vars = live.chain(function.written_last(node)).collect();
+                current.0.insert(node, vars);
             }
         }
-        live
+        current
     }
 
-    /// Whether a local variable of a node's function matters there, or that is not known.
+    /// Whether the value of a local variable of a node's function is current there, or that is not known.
     pub fn contains(&self, node: NodeId, var: VarId) -> bool {
-        self.0.get(&node).is_none_or(|live| live.contains(&var))
+        self.0.get(&node).is_none_or(|vars| vars.contains(&var))
     }
 }
 
@@ -154,6 +157,25 @@ impl<'a> Function<'a> {
         }
     }
 
+    /// The variables that may be written on the way to a node, and never after it.
+    fn written_last(&self, node: NodeId) -> Vec<VarId> {
+        let program = self.program;
+        let before = reached(node, |node, found| {
+            found.extend(program.node(node).entering.iter().map(|&edge| program.edge(edge).src));
+        });
+        let after = reached(node, |node, found| {
+            found.extend(program.node(node).leaving.iter().map(|&edge| program.edge(edge).dst));
+        });
+        let written = |from: &FxHashSet<NodeId>, to: &FxHashSet<NodeId>| -> FxHashSet<VarId> {
+            let edges = from.iter().flat_map(|&node| &program.node(node).leaving).map(|&edge| program.edge(edge));
+            edges.filter(|edge| to.contains(&edge.dst)).filter_map(|edge| edge.op.written()).collect()
+        };
+        let (earlier, later) = (written(&before, &before), written(&after, &after));
+        let params = &program.func(self.func).params;
+        let is_last = |var: &VarId| (earlier.contains(var) || params.contains(var)) && !later.contains(var);
+        self.locals.iter().copied().filter(is_last).collect()
+    }
+
     /// Writes down what dies where.
     fn dying(&self, dying: &mut Dying) {
         for (position, &node) in self.nodes.iter().enumerate() {
@@ -174,4 +196,15 @@ impl<'a> Function<'a> {
             dying.params[self.func.index()] = function.params.iter().copied().filter(unread).collect();
         }
     }
+}
+
+/// All nodes that are reached from one, itself included.
+fn reached(from: NodeId, next: impl Fn(NodeId, &mut Vec<NodeId>)) -> FxHashSet<NodeId> {
+    let mut seen = FxHashSet::from_iter([from]);
+    let (mut waiting, mut found) = (vec![from], Vec::new());
+    while let Some(node) = waiting.pop() {
+        next(node, &mut found);
+        waiting.extend(found.drain(..).filter(|&node| seen.insert(node)));
+    }
+    seen
 }

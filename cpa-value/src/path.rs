@@ -10,7 +10,7 @@
 use std::collections::BTreeSet;
 
 use cfa::{EdgeId, ExprId, FuncId, Op, RegionId};
-use cpa_core::Step;
+use cpa_core::{Cx, Step, Stop};
 
 use crate::machine::Machine;
 use crate::origin::Origin;
@@ -23,6 +23,11 @@ const EFFORT: usize = 3_000_000;
 
 /// How many prefixes of a path are looked at.
 const PREFIXES: usize = 12;
+
+/// Looks at the limits at every 64th step of a path.
+fn now_and_then(cx: &Cx, index: usize) -> Result<(), Stop> {
+    if index.is_multiple_of(64) { cx.check() } else { Ok(()) }
+}
 
 /// A run of a path with what is tracked.
 pub(crate) struct Run {
@@ -42,10 +47,17 @@ pub(crate) struct Refutation {
 }
 
 /// Runs a path; stops at the first contradiction, or skips contradicting assumptions until there are enough.
-pub(crate) fn run(machine: &Machine, steps: &[Step], tracked: Tracked<'_>, contradictions: usize) -> Run {
+pub(crate) fn run(
+    cx: &Cx,
+    machine: &Machine,
+    steps: &[Step],
+    tracked: Tracked<'_>,
+    contradictions: usize,
+) -> Result<Run, Stop> {
     let mut run = Run { states: vec![machine.initial()], contradictions: Vec::new() };
     let mut activations = Vec::new();
     for (index, &step) in steps.iter().enumerate() {
+        now_and_then(cx, index)?;
         let state = &run.states[index];
         let next = match machine.follow(&mut activations, state, step, tracked) {
             Some(next) => next,
@@ -59,31 +71,36 @@ pub(crate) fn run(machine: &Machine, steps: &[Step], tracked: Tracked<'_>, contr
             break;
         }
     }
-    run
+    Ok(run)
 }
 
 /// All refutations of a path that are worth choosing from; empty if the values contradict nothing.
-pub(crate) fn refutations(machine: &Machine, steps: &[Step], badness: &dyn Fn(Slot) -> u32) -> Vec<Refutation> {
-    let full = run(machine, steps, Tracked::All, PREFIXES);
+pub(crate) fn refutations(
+    cx: &Cx,
+    machine: &Machine,
+    steps: &[Step],
+    badness: &dyn Fn(Slot) -> u32,
+) -> Result<Vec<Refutation>, Stop> {
+    let full = run(cx, machine, steps, Tracked::All, PREFIXES)?;
     let mut effort = EFFORT;
     let mut result = Vec::new();
     for (number, &end) in full.contradictions.iter().enumerate() {
         let skipped = &full.contradictions[..number];
-        let slice = slice(machine, steps, &full.states, end, skipped);
+        let slice = slice(cx, machine, steps, &full.states, end, skipped)?;
         let mut slots: SlotSet = slice.needed.iter().flatten().copied().collect();
         let relevant: Vec<Step> = slice.relevant.iter().map(|&index| steps[index]).collect();
-        minimise(machine, &relevant, &mut slots, badness, &mut effort);
-        if !contradicts(machine, steps[..=end].iter().copied(), &slots) {
+        minimise(cx, machine, &relevant, &mut slots, badness, &mut effort)?;
+        if !contradicts(cx, machine, steps[..=end].iter().copied(), &slots)? {
             // The slice missed something. Everything that is known anywhere is certainly enough.
             let all = full.states[..=end].iter().flat_map(ValueState::slots);
             slots = all.collect();
             add_zeros(machine, &mut slots);
         }
-        let run = run(machine, &steps[..=end], Tracked::Set(&slots), usize::MAX);
-        let needed = self::slice(machine, steps, &run.states, end, &run.contradictions).needed;
+        let run = run(cx, machine, &steps[..=end], Tracked::Set(&slots), usize::MAX)?;
+        let needed = self::slice(cx, machine, steps, &run.states, end, &run.contradictions)?.needed;
         result.push(Refutation { slots, needed });
     }
-    result
+    Ok(result)
 }
 
 fn add_zeros(machine: &Machine, slots: &mut SlotSet) {
@@ -94,38 +111,41 @@ fn add_zeros(machine: &Machine, slots: &mut SlotSet) {
 }
 
 /// Whether the steps are impossible when only these places are tracked.
-fn contradicts(machine: &Machine, steps: impl Iterator<Item = Step>, slots: &SlotSet) -> bool {
+fn contradicts(cx: &Cx, machine: &Machine, steps: impl Iterator<Item = Step>, slots: &SlotSet) -> Result<bool, Stop> {
     let mut state = machine.initial();
     let mut activations = Vec::new();
-    for step in steps {
+    for (index, step) in steps.enumerate() {
+        now_and_then(cx, index)?;
         match machine.follow(&mut activations, &state, step, Tracked::Set(slots)) {
             Some(next) => state = next,
-            None => return true,
+            None => return Ok(true),
         }
     }
-    false
+    Ok(false)
 }
 
 /// Drops places while the steps stay impossible, the worst first.
 fn minimise(
+    cx: &Cx,
     machine: &Machine,
     relevant: &[Step],
     slots: &mut SlotSet,
     badness: &dyn Fn(Slot) -> u32,
     effort: &mut usize,
-) {
+) -> Result<(), Stop> {
     let mut order: Vec<Slot> = slots.iter().collect();
     order.sort_by_key(|&slot| (std::cmp::Reverse(badness(slot)), slot));
     for slot in order {
         if *effort < relevant.len() {
-            return;
+            break;
         }
         *effort -= relevant.len();
         slots.remove(slot);
-        if !contradicts(machine, relevant.iter().copied(), slots) {
+        if !contradicts(cx, machine, relevant.iter().copied(), slots)? {
             slots.insert(slot);
         }
     }
+    Ok(())
 }
 
 /// The steps that a contradiction depends on.
@@ -137,7 +157,14 @@ struct Slice {
 }
 
 /// Follows a contradiction back to where its values come from.
-fn slice(machine: &Machine, steps: &[Step], states: &[ValueState], end: usize, skipped: &[usize]) -> Slice {
+fn slice(
+    cx: &Cx,
+    machine: &Machine,
+    steps: &[Step],
+    states: &[ValueState],
+    end: usize,
+    skipped: &[usize],
+) -> Result<Slice, Stop> {
     let mut needs = Needs { machine, slots: BTreeSet::new(), hidden: Vec::new() };
     if let Op::Assume { cond, .. } = &machine.program.edge(steps[end].edge()).op {
         needs.read(&states[end], *cond);
@@ -145,6 +172,7 @@ fn slice(machine: &Machine, steps: &[Step], states: &[ValueState], end: usize, s
     let mut needed = vec![needs.known(&states[end])];
     let mut relevant = vec![end];
     for index in (0..end).rev() {
+        now_and_then(cx, index)?;
         if !skipped.contains(&index) && needs.before(&states[index], steps[index]) {
             relevant.push(index);
         }
@@ -152,7 +180,7 @@ fn slice(machine: &Machine, steps: &[Step], states: &[ValueState], end: usize, s
     }
     needed.reverse();
     relevant.reverse();
-    Slice { needed, relevant }
+    Ok(Slice { needed, relevant })
 }
 
 /// The places that matter, on the way back along a path.

@@ -92,6 +92,11 @@ impl Places {
         }
     }
 
+    /// How many cells are numbered.
+    pub(crate) fn count(&self) -> usize {
+        self.cells.len()
+    }
+
     /// The slot that stands in a precision for the zeros of a region.
     pub(crate) fn zeros(&self, region: RegionId) -> Slot {
         Slot(self.vars + region.index() as u32)

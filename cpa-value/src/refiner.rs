@@ -166,14 +166,13 @@ impl Refiner for ValueRefiner {
     fn refine(&mut self, cx: &mut Cx, arg: &Arg, target: ArgId) -> Result<Refinement, Stop> {
         self.count(|statistics| statistics.paths += 1);
         let path = arg.path_to(target);
-        let found = refutations(&self.machine, &path.steps, &|slot| self.badness(slot));
-        cx.check()?;
+        let found = refutations(cx, &self.machine, &path.steps, &|slot| self.badness(slot))?;
         let Some(refutation) = self.choose(found) else {
             if self.machine.recurs(&path.steps) {
                 // The search has one instance of each variable.
                 return Ok(Refinement::NotMine);
             }
-            let states = run(&self.machine, &path.steps, Tracked::All, usize::MAX).states;
+            let states = run(cx, &self.machine, &path.steps, Tracked::All, usize::MAX)?.states;
             return Ok(match search(&self.machine, &path.steps, &states) {
                 Some(counterexample) => {
                     self.count(|statistics| statistics.feasible += 1);

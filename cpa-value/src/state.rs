@@ -7,7 +7,7 @@ use std::rc::Rc;
 use cfa::{IntTy, Program, RegionId, VarId};
 
 use crate::map::Map;
-use crate::place::{Cell, Places, Slot, var_slot};
+use crate::place::{Cell, Place, Places, Slot, var_slot};
 use crate::precision::Tracked;
 
 /// A range of bytes that are all zero.
@@ -234,7 +234,10 @@ impl ValueState {
 
     /// All of a region gets unknown values.
     pub(crate) fn forget_region(&mut self, places: &Places, region: RegionId) {
-        places.of_region(region).into_iter().for_each(|slot| self.forget(slot));
+        // Mostly a state knows few of all places, or most of them.
+        let slots = if self.map.len() * 4 < places.count() { self.slots() } else { places.of_region(region) };
+        let inside = |slot: &Slot| matches!(places.place(*slot), Place::Cell(cell) if cell.region == region);
+        slots.into_iter().filter(inside).for_each(|slot| self.forget(slot));
         if self.has_zeros(region) {
             self.zeros = self.zeros.iter().filter(|zeros| zeros.region != region).copied().collect();
         }

@@ -2,14 +2,16 @@
 //! What is known about the symbols of a state: mathematical integers within bounds, single values that they do not have, and which
 //! of two is the smaller one.
 //!
-//! Constraints are closed under transitivity and passed on to the bounds, so most contradictions are noticed at once. One
-//! that is not noticed only makes a state stand for more. Left out: distances between symbols.
+//! Constraints are closed under transitivity, unless there are very many, and passed on to the bounds, so most contradictions
+//! are noticed at once. One that is not noticed only makes a state stand for more. Left out: distances between symbols.
 
 /// A symbol: stands for the value of an input, or for one that is not known otherwise.
 pub(crate) type Symbol = u32;
 
 /// Values that are tried to find some that fulfil all constraints.
 const MAX_TRIES: usize = 20_000;
+/// Transitive orders are kept as long as there are at most so many orders.
+const MAX_CLOSED: usize = 2000;
 /// States keep at most so many excluded values.
 const MAX_HOLES: usize = 256;
 
@@ -114,6 +116,10 @@ impl Symbols {
             if x == b {
                 above.push((y, order == Order::Less));
             }
+        }
+        if self.orders.len() > MAX_CLOSED {
+            below.truncate(1);
+            above.truncate(1);
         }
         let mut equal = Vec::new();
         for &(x, first) in &below {

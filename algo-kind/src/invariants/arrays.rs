@@ -334,16 +334,26 @@ pub(super) fn bounding(
     array: &Array,
 ) -> Vec<VarId> {
     let usable = |var: VarId| is_number(program, layout, in_scope, var);
-    let mut vars: Vec<VarId> = array.indices.iter().copied().filter(|&var| usable(var)).collect();
-    let direct: BTreeSet<VarId> = vars.iter().copied().collect();
+    let mut direct: BTreeSet<VarId> = array.indices.clone();
+    // An index such as i++ is what i was before.
+    for edge in &program.edges {
+        if let Op::Assign { var, value } = edge.op
+            && program.var(var).temporary
+            && array.indices.contains(&var)
+        {
+            direct.extend(program.exprs.vars(value));
+        }
+    }
+    let mut vars: Vec<VarId> = direct.iter().copied().collect();
     for edge in &program.edges {
         let Op::Assume { cond, .. } = edge.op else { continue };
         let compared = program.exprs.vars(cond);
         if compared.iter().any(|var| direct.contains(var)) {
-            let more: Vec<VarId> = compared.into_iter().filter(|&var| usable(var) && !vars.contains(&var)).collect();
+            let more: Vec<VarId> = compared.into_iter().filter(|var| !vars.contains(var)).collect();
             vars.extend(more);
         }
     }
+    vars.retain(|&var| usable(var));
     vars.truncate(BOUNDS);
     vars
 }

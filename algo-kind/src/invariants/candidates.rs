@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cfa::Program;
 use cfa::ids::{ExprId, FuncId, NodeId, VarId};
 use cfa::ir::{BinOp, CmpOp, ExprKind, IntTy, Op, Scope};
-use cfa::liveness::Live;
+use cfa::liveness::Current;
 use cpa_predicate::{Encoding, Manager};
 use smt::{BvBin, BvCmp, TermId, Value};
 
@@ -131,9 +131,9 @@ pub(crate) struct Guesser<'a> {
     /// Cells and arrays that are looked at, too.
     pub(crate) layout: &'a Layout,
     pub(crate) samples: &'a [Sample],
-    /// The functions whose variables can be mentioned, with a place in each where those that matter are still read.
+    /// The functions whose variables can be mentioned, with a place in each where it goes on.
     funcs: BTreeMap<FuncId, NodeId>,
-    live: &'a Live,
+    current: &'a Current,
 }
 
 impl<'a> Guesser<'a> {
@@ -143,30 +143,30 @@ impl<'a> Guesser<'a> {
         program: &'a Program,
         cutpoints: &Cutpoints,
         number: usize,
-        live: &'a Live,
+        current: &'a Current,
         (layout, samples): (&'a Layout, &'a [Sample]),
     ) -> Self {
         let places = places(program, &cutpoints.points()[number]);
         let funcs = places.map(|place| (program.node(place).func, place)).collect();
-        Guesser { manager, program, layout, samples, funcs, live }
+        Guesser { manager, program, layout, samples, funcs, current }
     }
 
     /// Candidates that are true in all samples, or (`conditional`) in those that meet a condition of the program.
     pub(crate) fn run(&mut self, conditional: bool) -> Vec<TermId> {
         let (program, samples) = (self.program, self.samples);
         let funcs = self.funcs.clone();
-        let (layout, live) = (self.layout, self.live);
+        let (layout, current) = (self.layout, self.current);
         let points = |var: VarId| layout.arrays.iter().any(|array| array.base == Base::Pointer(var));
         let in_scope = |var: VarId| match program.var(var).scope {
             Scope::Global => true,
             Scope::Local(func) => funcs.contains_key(&func),
         };
-        // Facts about elements are expensive, and none that is of use mentions what nobody reads any more.
-        let is_read = |var: VarId| match program.var(var).scope {
+        // Facts about elements are expensive, and those about what is written before it is read are of no use.
+        let is_current = |var: VarId| match program.var(var).scope {
             Scope::Global => true,
             Scope::Local(func) => funcs
                 .get(&func)
-                .is_some_and(|&place| program.var(var).temporary || points(var) || live.contains(place, var)),
+                .is_some_and(|&place| program.var(var).temporary || points(var) || current.contains(place, var)),
         };
         let vars = interesting_variables(program, &in_scope);
         let cells = (0..self.layout.cells.len()).map(Atom::Cell);
@@ -181,9 +181,9 @@ impl<'a> Guesser<'a> {
         self.multiples(&atoms, &mut terms);
         if *self.layout != Layout::default() {
             let layout = self.layout;
-            terms.extend(Search { manager: self.manager, program, layout, samples, in_scope: &is_read }.run());
+            terms.extend(Search { manager: self.manager, program, layout, samples, in_scope: &is_current }.run());
             if conditional {
-                self.conditional(&atoms, &in_scope, &is_read, &mut terms);
+                self.conditional(&atoms, &in_scope, &is_current, &mut terms);
             }
         }
         terms.retain(|&term| !matches!(self.manager.terms.get(term), smt::Term::True | smt::Term::False));
@@ -197,16 +197,17 @@ impl<'a> Guesser<'a> {
         &mut self,
         atoms: &[Atom],
         in_scope: &dyn Fn(VarId) -> bool,
-        is_read: &dyn Fn(VarId) -> bool,
+        is_current: &dyn Fn(VarId) -> bool,
         out: &mut Vec<TermId>,
     ) {
         let (program, layout) = (self.program, self.layout);
         for (condition, some) in self.splits(in_scope) {
             let mut facts = Vec::new();
             let funcs = self.funcs.clone();
-            let mut among = Guesser { manager: self.manager, program, layout, samples: &some, funcs, live: self.live };
+            let mut among =
+                Guesser { manager: self.manager, program, layout, samples: &some, funcs, current: self.current };
             among.equations(atoms, &mut facts);
-            let mut search = Search { manager: among.manager, program, layout, samples: &some, in_scope: is_read };
+            let mut search = Search { manager: among.manager, program, layout, samples: &some, in_scope: is_current };
             facts.extend(search.run());
             among.comparisons(atoms, &mut facts);
             among.multiples(atoms, &mut facts);

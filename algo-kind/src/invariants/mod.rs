@@ -27,7 +27,7 @@ use std::time::Duration;
 use algo_bmc::Start;
 use cfa::Program;
 use cfa::ids::NodeId;
-use cfa::liveness::Live;
+use cfa::liveness::Current;
 use cpa_core::{Cx, Stop};
 use cpa_predicate::{Encoding, Manager};
 use smt::{TermId, Terms};
@@ -100,8 +100,8 @@ pub struct Generator {
     proposer: Option<Box<dyn Proposer>>,
     /// The samples of each cut point with the layout of memory.
     sampled: Option<(Layout, Vec<Vec<Sample>>)>,
-    /// The variables that matter at the cut points.
-    live: Option<Live>,
+    /// The variables whose values are current at the cut points.
+    current: Option<Current>,
 }
 
 impl Generator {
@@ -132,7 +132,7 @@ impl Generator {
             pending: None,
             proposer: None,
             sampled: None,
-            live: None,
+            current: None,
         }
     }
 
@@ -260,10 +260,10 @@ impl Generator {
             }
         };
         let places = self.cutpoints.points().iter().flat_map(|point| candidates::places(&self.program, point));
-        let live = self.live.get_or_insert_with(|| Live::at(&self.program, places));
+        let current = self.current.get_or_insert_with(|| Current::at(&self.program, places));
         let manager = &mut *self.manager.borrow_mut();
         let guess = |(number, samples): (usize, &Vec<Sample>)| {
-            Guesser::new(manager, &self.program, &self.cutpoints, number, live, (&layout, samples)).run(conditional)
+            Guesser::new(manager, &self.program, &self.cutpoints, number, current, (&layout, samples)).run(conditional)
         };
         let candidates = samples.iter().enumerate().map(guess).collect();
         self.sampled = Some((whole, samples));

@@ -35,7 +35,7 @@ const KEPT: usize = 60;
 /// How many of them may come from one short run, so that they differ in the inputs, too.
 const KEPT_OF_RUN: usize = 12;
 /// The same for long runs, which look far.
-const KEPT_OF_LONG: usize = 16;
+const KEPT_OF_LONG: usize = 10;
 /// Bytes of memory that a run may use.
 const MAX_BYTES: usize = 64 << 20;
 
@@ -91,7 +91,7 @@ pub(crate) fn samples(
             *visit += 1;
             // The first visits of each run, and later ones now and then.
             let is_seen = if is_long {
-                is_rare(*visit)
+                is_rare(*visit, number)
             } else {
                 *visit < 6 || visit.is_multiple_of(7) && *visit <= 400 || visit.is_power_of_two()
             };
@@ -113,11 +113,12 @@ pub(crate) fn samples(
     Ok(samples)
 }
 
-/// Whether a visit is one of some at growing distances: 1, 2, 3, 4, 6, 9, 13 and so on.
-fn is_rare(visit: u32) -> bool {
+/// Whether a visit is one of some at growing distances, which differ from run to run: 1, 2, 4, 8 and so on, 1, 3, 7, 15 and so
+/// on, or 1, 4, 10, 22 and so on.
+fn is_rare(visit: u32, run: u32) -> bool {
     let mut next = 1;
     while next < visit {
-        next += (next / 2).max(1);
+        next = 2 * next + run % 3;
     }
     next == visit
 }

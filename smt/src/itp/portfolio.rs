@@ -141,9 +141,14 @@ pub struct Portfolio {
     engines: Vec<Box<dyn Interpolator>>,
     opinions: Vec<Opinions>,
     stats: Vec<EngineStats>,
+    /// Paths so far.
+    paths: u64,
     /// Wall time spent in Z3 beside the solver.
     outside: Duration,
 }
+
+/// For so many paths frames are asked first; after that for every other path.
+const FRAMES_ALONE: u64 = 4;
 
 impl Portfolio {
     /// A portfolio on a solver of its own.
@@ -178,7 +183,7 @@ impl Portfolio {
             })
             .collect();
         let opinions = vec![Opinions::default(); engines.len()];
-        Portfolio { config, solver, engines, opinions, stats, outside: Duration::ZERO }
+        Portfolio { config, solver, engines, opinions, stats, paths: 0, outside: Duration::ZERO }
     }
 
     /// What the engines did so far, in their order.
@@ -216,7 +221,11 @@ impl Portfolio {
             panel.hear(&mut task, engine, ItpOutcome::Sequence(proposal));
         }
         // Neither needs the engine that looks at single blocks only to know that the path is infeasible.
-        let first = panel.best.is_none() && self.config.engines.first() == Some(&EngineKind::Frames);
+        let frames = self.config.engines.first() == Some(&EngineKind::Frames);
+        self.paths += 1;
+        // What it finds for each single path may still differ from path to path.
+        let has_turn = self.paths <= FRAMES_ALONE || self.paths.is_multiple_of(2);
+        let first = panel.best.is_none() && frames && has_turn;
         if first {
             panel.stats[0].asked += 1;
             let outcome = self.engines[0].interpolate(&mut task);
@@ -230,11 +239,10 @@ impl Portfolio {
                 Feasibility::Unknown(why) => undecided = Some(why),
             }
         }
-        for (i, engine) in self.engines.iter_mut().enumerate() {
-            let kind = self.config.engines[i];
-            if first && i == 0 {
-                continue;
-            }
+        let others = usize::from(frames);
+        let in_turn = (others..self.engines.len()).chain((0..others).filter(|_| !first));
+        for i in in_turn {
+            let (kind, engine) = (self.config.engines[i], &mut self.engines[i]);
             if limits.interrupted() || panel.is_content() {
                 break;
             }
