@@ -208,3 +208,30 @@ fn reached(from: NodeId, next: impl Fn(NodeId, &mut Vec<NodeId>)) -> FxHashSet<N
     }
     seen
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, Source};
+
+    #[test]
+    fn values_are_current_when_they_are_read_or_were_written_last() {
+        let text = "int main(void) { int i, j, k, n = 0; for (i = 0; i < 9; i++) { for (j = 0; j < i; j++) n++; }
+            for (k = 0; k < 9; k++) n--; return n; }";
+        let source = Source { name: "t.c".into(), text: text.into() };
+        let program = crate::load(&[source], &Options::default()).unwrap();
+        let mut heads: Vec<NodeId> = program.loops.heads.iter().copied().collect();
+        heads.sort_by_key(|&head| program.node(head).rpo);
+        let current = Current::at(&program, heads.iter().copied());
+        let known = |head: NodeId| -> String {
+            let vars = (0..program.vars.len()).map(VarId::new);
+            let named = vars.filter(|&var| current.contains(head, var)).map(|var| program.var(var).name.to_string());
+            named
+                .filter_map(|name| name.strip_prefix("main::").map(str::to_string))
+                .filter(|name| name.len() == 1)
+                .collect()
+        };
+        // At the head of the outer loop j is written before it is read; at the last one i and j keep their values.
+        assert_eq!(heads.iter().map(|&head| known(head)).collect::<Vec<_>>(), ["in", "ijn", "ijkn"]);
+    }
+}

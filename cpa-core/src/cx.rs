@@ -240,4 +240,30 @@ mod tests {
         cx.cancel_token().clone().cancel();
         assert_eq!(cx.check(), Err(Stop::Cancelled));
     }
+
+    #[test]
+    fn a_share_ends_by_itself() {
+        struct Clock(std::cell::Cell<u64>);
+        impl Budget for Clock {
+            fn check(&self) -> Result<(), Stop> {
+                Ok(())
+            }
+            fn remaining(&self) -> Option<Duration> {
+                None
+            }
+            fn elapsed(&self) -> Duration {
+                // Every look takes a second.
+                self.0.set(self.0.get() + 1);
+                Duration::from_secs(self.0.get())
+            }
+        }
+        let whole = Cx::new(Box::new(Clock(std::cell::Cell::new(0))), CancelToken::new());
+        assert!(whole.left_of_share().is_none(), "whoever watches the whole cancels it");
+        let share = whole.share(Duration::from_secs(3));
+        let left = share.left_of_share().expect("this is a share");
+        assert_eq!(left(), Duration::from_secs(2));
+        assert_eq!(share.check(), Ok(()));
+        assert_eq!(left(), Duration::ZERO);
+        assert_eq!((share.check(), whole.check()), (Err(Stop::Timeout), Ok(())));
+    }
 }

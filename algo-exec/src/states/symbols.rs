@@ -439,6 +439,20 @@ mod tests {
     }
 
     #[test]
+    fn very_many_orders_are_not_closed() {
+        let mut symbols = Symbols::default();
+        let all: Vec<Symbol> = (0..200).map(|_| symbols.add(0, 999)).collect();
+        for pair in all.windows(2) {
+            symbols.less(pair[0], pair[1], true).unwrap();
+        }
+        assert!(symbols.orders().len() < MAX_CLOSED + all.len() + 100);
+        assert_eq!(symbols.order(all[0], all[9]), Some(Order::Less));
+        assert_eq!(symbols.order(all[198], all[199]), Some(Order::Less));
+        assert_eq!(symbols.order(all[0], all[199]), None);
+        assert_eq!(symbols.less(all[199], all[0], false), Err(Contradiction), "the bounds tell");
+    }
+
+    #[test]
     fn what_differs_and_is_not_greater_is_less() {
         let mut symbols = Symbols::default();
         let [a, b] = [0, 0].map(|_| symbols.add(-5, 5));

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::context::{Context, c_string, text};
 use super::spacer::{ChainResult, ChainStep, solve_chain};
 use super::{Z3Config, Z3Logic, Z3Solver, eliminate, tactic_apply};
-use crate::solver::{CheckResult, Limits, Solver};
+use crate::solver::{CheckResult, Limits, Solver, TimeLeft};
 use crate::term::reference::{Decoder, Env, env_value};
 use crate::term::{BvBin, BvCmp, Sort, TermId, Terms, Value};
 
@@ -213,6 +213,14 @@ fn limits_end_a_call_and_the_solver_stays_usable() {
         assert_eq!(reason, "timeout");
 
         assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+
+        // What several calls have together is asked for before each one.
+        let left = TimeLeft::new(move || Duration::from_millis(300).saturating_sub(start.elapsed()));
+        let limits = Limits { left: Some(left), ..Limits::none() };
+        for _ in 0..2 {
+            assert!(matches!(solver.check(&terms, &[], &limits), CheckResult::Unknown(_)), "no answer in time");
+        }
+        assert!(limits.interrupted());
 
         let flag = Arc::new(AtomicBool::new(false));
         let limits = Limits { interrupt: Some(Arc::clone(&flag)), ..Limits::none() };
