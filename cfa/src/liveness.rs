@@ -75,8 +75,7 @@ impl Current {
             function.solve();
             for node in wanted {
                 let words = &function.live[function.position[&node]];
-                let is_live = |&bit: &usize| words[bit / 64] >> (bit % 64) & 1 == 1;
-                let live = (0..locals.len()).filter(is_live).map(|bit| locals[bit]);
+                let live = (0..locals.len()).filter(|&bit| contains(words, bit)).map(|bit| locals[bit]);
                 let vars = live.chain(function.written_last(node)).collect();
                 current.0.insert(node, vars);
             }
@@ -185,17 +184,22 @@ impl<'a> Function<'a> {
                 if let Some(&bit) = self.program.edge(edge).op.written().and_then(|var| self.bit.get(&var)) {
                     here[bit / 64] |= 1 << (bit % 64);
                 }
-                let gone = |bit: &usize| (here[bit / 64] & !there[bit / 64]) >> (bit % 64) & 1 == 1;
+                let gone = |&bit: &usize| contains(&here, bit) && !contains(there, bit);
                 dying.edges[edge.index()] = (0..self.locals.len()).filter(gone).map(|bit| self.locals[bit]).collect();
             }
         }
         let function = self.program.func(self.func);
         if let Some(entry) = function.body.and_then(|body| self.position.get(&body.entry)) {
             let live = &self.live[*entry];
-            let unread = |var: &VarId| self.bit.get(var).is_some_and(|bit| live[bit / 64] >> (bit % 64) & 1 == 0);
+            let unread = |var: &VarId| self.bit.get(var).is_some_and(|&bit| !contains(live, bit));
             dying.params[self.func.index()] = function.params.iter().copied().filter(unread).collect();
         }
     }
+}
+
+/// Whether a set of numbers, one bit each, has this one.
+fn contains(words: &[u64], bit: usize) -> bool {
+    words[bit / 64] >> (bit % 64) & 1 == 1
 }
 
 /// All nodes that are reached from one, itself included.

@@ -78,6 +78,9 @@ struct Scalar {
     values: Vec<Option<i128>>,
 }
 
+/// An element in a sample: the sample, the index and the value.
+type Row = (usize, i128, i128);
+
 /// Looks for candidates at one cut point.
 pub(crate) struct Search<'a> {
     pub(crate) manager: &'a mut Manager,
@@ -104,6 +107,7 @@ impl<'a> Search<'a> {
         let shapes = self.shapes();
         for &at in &arrays {
             let ranges = self.ranges(&self.layout.arrays[at]);
+            let singles = self.singles(at);
             found.extend(self.copies(at, &arrays, &ranges));
             // Each fact with how far it reaches behind the index, and the ranges where it holds.
             let mut facts: IndexMap<(TermId, i128), Vec<usize>> = IndexMap::new();
@@ -114,7 +118,7 @@ impl<'a> Search<'a> {
                 if rows.len() < 3 {
                     continue;
                 }
-                for fact in self.facts(at, &arrays, &scalars, &rows) {
+                for fact in self.facts(at, &arrays, (&scalars, &singles), &rows) {
                     facts.entry((fact, 0)).or_default().push(number);
                 }
                 for shape in &shapes {
@@ -267,7 +271,7 @@ impl<'a> Search<'a> {
     }
 
     /// The elements of an array in a range, as sample, index and value.
-    fn rows(&self, at: usize, low: &Scalar, high: &Scalar) -> Vec<(usize, i128, i128)> {
+    fn rows(&self, at: usize, low: &Scalar, high: &Scalar) -> Vec<Row> {
         let mut rows = Vec::new();
         for (number, sample) in self.samples.iter().enumerate() {
             let (Some(low), Some(high)) = (low.values[number], high.values[number]) else { continue };

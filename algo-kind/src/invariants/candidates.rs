@@ -567,26 +567,29 @@ pub(crate) fn constants_in(program: &Program, id: ExprId, visit: &mut dyn FnMut(
 /// The conditions of the program over variables in scope, and their negations.
 fn conditions(manager: &mut Manager, program: &Program, in_scope: &dyn Fn(VarId) -> bool, out: &mut Vec<TermId>) {
     let mut seen = BTreeSet::new();
-    for edge in &program.edges {
-        let conditions = match &edge.op {
-            Op::Assume { cond, .. } => std::slice::from_ref(cond),
-            Op::Assign { value, .. } => std::slice::from_ref(value),
-            // Conditions that are checked by a function.
-            Op::Call { args, .. } => &args[..],
-            _ => continue,
-        };
-        for &cond in conditions {
-            let is_condition = matches!(edge.op, Op::Assume { .. }) || program.exprs.is_truth(cond);
-            let vars = program.exprs.vars(cond);
-            let fits = !vars.is_empty() && vars.iter().all(|&var| in_scope(var) && !program.var(var).temporary);
-            if !is_condition || !fits || !seen.insert(cond) || seen.len() > CONDITIONS {
-                continue;
-            }
-            if let Ok(term) = manager.encoder.truth(&mut manager.terms, cond) {
-                out.extend([term, manager.terms.not(term)]);
-            }
+    for cond in tested(program) {
+        let vars = program.exprs.vars(cond);
+        let fits = !vars.is_empty() && vars.iter().all(|&var| in_scope(var) && !program.var(var).temporary);
+        if !fits || !seen.insert(cond) || seen.len() > CONDITIONS {
+            continue;
+        }
+        if let Ok(term) = manager.encoder.truth(&mut manager.terms, cond) {
+            out.extend([term, manager.terms.not(term)]);
         }
     }
+}
+
+/// What the program assumes, and truth values that it assigns or passes to a function, which may check them.
+pub(super) fn tested(program: &Program) -> impl Iterator<Item = ExprId> {
+    program.edges.iter().flat_map(move |edge| {
+        let (exprs, assumed) = match &edge.op {
+            Op::Assume { cond, .. } => (std::slice::from_ref(cond), true),
+            Op::Assign { value, .. } => (std::slice::from_ref(value), false),
+            Op::Call { args, .. } => (&args[..], false),
+            _ => (&[][..], false),
+        };
+        exprs.iter().copied().filter(move |&id| assumed || program.exprs.is_truth(id))
+    })
 }
 
 /// Constants that a variable is compared with or set to, and zero.

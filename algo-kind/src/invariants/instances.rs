@@ -95,6 +95,9 @@ fn relevant(terms: &mut Terms, indices: &Indices, fact: TermId) -> BTreeSet<Term
 
 /// Whether a fact about all indices speaks about several elements of an array for one of them.
 fn is_about_neighbours(terms: &mut Terms, fact: TermId) -> bool {
+    if !terms.has_array(fact) {
+        return false;
+    }
     let index = index(terms);
     let mut read: BTreeMap<TermId, TermId> = BTreeMap::new();
     let mut seen = BTreeSet::from([fact]);

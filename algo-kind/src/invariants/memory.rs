@@ -313,18 +313,11 @@ fn computed(program: &Program, id: ExprId) -> ExprId {
 
 /// An address as an element of an array.
 pub(crate) struct Place {
-    base: Base,
+    pub(crate) base: Base,
     offset: i128,
     stride: i128,
     pub(crate) index: Index,
     lengths: Vec<i128>,
-}
-
-impl Place {
-    /// Where the array begins.
-    pub(crate) fn base(&self) -> Base {
-        self.base
-    }
 }
 
 /// The array that an address seems to be computed for.

@@ -100,8 +100,8 @@ pub struct Generator {
     proposer: Option<Box<dyn Proposer>>,
     /// The samples of each cut point with the layout of memory.
     sampled: Option<(Layout, Vec<Vec<Sample>>)>,
-    /// The variables whose values are current at the cut points.
-    current: Option<Current>,
+    /// The variables whose values are current at the cut points, once candidates about memory ask for them.
+    current: Current,
 }
 
 impl Generator {
@@ -132,7 +132,7 @@ impl Generator {
             pending: None,
             proposer: None,
             sampled: None,
-            current: None,
+            current: Current::default(),
         }
     }
 
@@ -259,11 +259,14 @@ impl Generator {
                 (layout, samples)
             }
         };
-        let places = self.cutpoints.points().iter().flat_map(|point| candidates::places(&self.program, point));
-        let current = self.current.get_or_insert_with(|| Current::at(&self.program, places));
+        if layout != Layout::default() && self.current == Current::default() {
+            let places = self.cutpoints.points().iter().flat_map(|point| candidates::places(&self.program, point));
+            self.current = Current::at(&self.program, places);
+        }
         let manager = &mut *self.manager.borrow_mut();
         let guess = |(number, samples): (usize, &Vec<Sample>)| {
-            Guesser::new(manager, &self.program, &self.cutpoints, number, current, (&layout, samples)).run(conditional)
+            Guesser::new(manager, &self.program, &self.cutpoints, number, &self.current, (&layout, samples))
+                .run(conditional)
         };
         let candidates = samples.iter().enumerate().map(guess).collect();
         self.sampled = Some((whole, samples));

@@ -52,6 +52,15 @@ pub(crate) struct Sample {
     pub(crate) sums: Vec<Vec<(i128, i128)>>,
 }
 
+impl Sample {
+    /// The element of an array of the layout with an index, if it is known.
+    pub(crate) fn element(&self, array: usize, index: i128) -> Option<i128> {
+        let elements = &self.arrays[array];
+        let found = elements.binary_search_by_key(&index, |element| element.0).ok()?;
+        Some(elements[found].1)
+    }
+}
+
 /// The samples for each cut point; with cells and elements of arrays if a layout is given.
 pub(crate) fn samples(
     cx: &Cx,

@@ -6,6 +6,7 @@ use cfa::eval::eval;
 use cfa::ids::ExprId;
 
 use super::*;
+use crate::invariants::candidates::tested;
 use crate::invariants::memory::place;
 
 /// How many conditions are tried.
@@ -18,6 +19,8 @@ pub(super) struct Shape {
     cond: ExprId,
     /// How far the element of each variable is behind the first one.
     elements: Vec<(VarId, i128)>,
+    /// The other variables.
+    others: Vec<VarId>,
     ty: IntTy,
     /// The distance from the first element to the last one.
     pub(super) reach: i128,
@@ -34,23 +37,12 @@ enum Origin {
 impl Search<'_> {
     /// The conditions of the program in which elements occur.
     pub(super) fn shapes(&self) -> Vec<Shape> {
-        let program = self.program;
         let origins = self.origins();
         let mut seen = BTreeSet::new();
         let mut shapes = Vec::new();
-        for edge in &program.edges {
-            let conditions = match &edge.op {
-                Op::Assume { cond, .. } => std::slice::from_ref(cond),
-                Op::Assign { value, .. } => std::slice::from_ref(value),
-                // Conditions that are checked by a function.
-                Op::Call { args, .. } => &args[..],
-                _ => continue,
-            };
-            for &cond in conditions {
-                let is_condition = matches!(edge.op, Op::Assume { .. }) || program.exprs.is_truth(cond);
-                if is_condition && seen.insert(cond) && shapes.len() < CONDITIONS {
-                    shapes.extend(self.shape(&origins, cond));
-                }
+        for cond in tested(self.program) {
+            if seen.insert(cond) && shapes.len() < CONDITIONS {
+                shapes.extend(self.shape(&origins, cond));
             }
         }
         shapes
@@ -82,7 +74,7 @@ impl Search<'_> {
         let least = elements.iter().map(|element| element.1).min()?;
         elements.iter_mut().for_each(|element| element.1 -= least);
         let reach = elements.iter().map(|element| element.1).max()?;
-        (reach <= REACH).then_some(Shape { cond, elements, ty, reach })
+        (reach <= REACH).then_some(Shape { cond, elements, others, ty, reach })
     }
 
     /// The variables that hold elements of arrays.
@@ -93,7 +85,7 @@ impl Search<'_> {
             match edge.op {
                 Op::Load { var, addr, region } => {
                     let Some(place) = place(program, region, addr) else { continue };
-                    let origin = Origin::Element(place.base(), place.index.without_conversions(program));
+                    let origin = Origin::Element(place.base, place.index.without_conversions(program));
                     // A variable that is loaded at several places is no certain element.
                     let known = origins.contains_key(&var);
                     origins.insert(var, if known { Origin::Somewhere } else { origin });
@@ -121,13 +113,7 @@ impl Search<'_> {
 
     /// The condition of a shape or its negation, if the elements in a range agree about it; the last element that is
     /// looked at is in the range, too.
-    pub(super) fn condition(
-        &mut self,
-        at: usize,
-        shape: &Shape,
-        rows: &[(usize, i128, i128)],
-        high: &Scalar,
-    ) -> Option<TermId> {
+    pub(super) fn condition(&mut self, at: usize, shape: &Shape, rows: &[Row], high: &Scalar) -> Option<TermId> {
         if self.layout.arrays[at].ty != shape.ty {
             return None;
         }
@@ -158,15 +144,15 @@ impl Search<'_> {
     /// Whether the condition holds from an index on; nothing if an element is not known there, and no truth if it has none.
     fn truth(&self, at: usize, shape: &Shape, sample: usize, index: i128) -> Option<Option<bool>> {
         let sample = &self.samples[sample];
-        let mut known = sample.vars.clone();
+        let mut known: Vec<(VarId, i128)> = Vec::new();
         for &(var, more) in &shape.elements {
-            let elements = &sample.arrays[at];
-            let found = elements.binary_search_by_key(&(index + more), |element| element.0).ok()?;
-            known.insert(var, elements[found].1);
+            known.push((var, sample.element(at, index + more)?));
         }
-        if self.program.exprs.vars(shape.cond).iter().any(|var| !known.contains_key(var)) {
-            return Some(None);
+        for var in &shape.others {
+            let Some(&value) = sample.vars.get(var) else { return Some(None) };
+            known.push((*var, value));
         }
-        Some(eval(&self.program.exprs, shape.cond, &mut |var| known[&var]).ok().map(|value| value != 0))
+        let mut value_of = |var| known.iter().find(|entry| entry.0 == var).map_or(0, |entry| entry.1);
+        Some(eval(&self.program.exprs, shape.cond, &mut value_of).ok().map(|value| value != 0))
     }
 }

@@ -39,9 +39,8 @@ impl Search<'_> {
                 if index < 0 || theirs < 0 || (if own { index } else { theirs }) >= high {
                     continue;
                 }
-                let elements = &sample.arrays[other];
-                if let Ok(position) = elements.binary_search_by_key(&theirs, |element| element.0) {
-                    if elements[position].1 != value {
+                if let Some(found) = sample.element(other, theirs) {
+                    if found != value {
                         return false;
                     }
                     same.insert(value);

@@ -6,14 +6,29 @@ use super::*;
 /// How many single elements of an array the others are compared with.
 const SINGLE: usize = 8;
 
+/// A single element of an array.
+pub(super) struct Single {
+    /// Its index in the samples.
+    indices: Vec<Option<i128>>,
+    /// That the index is not negative.
+    exists: TermId,
+    element: TermId,
+}
+
+/// Two terms, the lesser one first, for each order in which they are for all of their values.
+fn ordered(both: &[(i128, i128)], (a, b): (TermId, TermId)) -> impl Iterator<Item = (TermId, TermId)> {
+    let (below, above) = (both.iter().all(|(x, y)| x <= y), both.iter().all(|(x, y)| y <= x));
+    below.then_some((a, b)).into_iter().chain(above.then_some((b, a)))
+}
+
 impl Search<'_> {
     /// What holds in all rows.
     pub(super) fn facts(
         &mut self,
         at: usize,
         arrays: &[usize],
-        scalars: &[Scalar],
-        rows: &[(usize, i128, i128)],
+        (scalars, singles): (&[Scalar], &[Single]),
+        rows: &[Row],
     ) -> Vec<TermId> {
         let ty = self.layout.arrays[at].ty;
         let mut facts = Vec::new();
@@ -39,21 +54,18 @@ impl Search<'_> {
             }
         }
         facts.extend(self.comparisons(at, arrays, scalars, rows, (least, greatest)));
-        facts.extend(self.comparisons_with_elements(at, rows));
+        facts.extend(self.comparisons_with_elements(at, singles, rows));
         facts
     }
 
-    /// Comparisons with single elements of the array: those that the program has an index for, and their predecessors.
-    fn comparisons_with_elements(&mut self, at: usize, rows: &[(usize, i128, i128)]) -> Vec<TermId> {
+    /// Single elements of an array that others are compared with: those that the program has an index for, and their
+    /// predecessors.
+    pub(super) fn singles(&mut self, at: usize) -> Vec<Single> {
         let (program, layout) = (self.program, self.layout);
         let array = &layout.arrays[at];
-        let element = self.element(at);
+        let base = base_of(self.manager, program, array);
         let mut seen = BTreeSet::new();
-        let mut facts = Vec::new();
-        if rows.windows(2).all(|pair| pair[0].0 != pair[1].0) {
-            // A single element is compared with itself.
-            return facts;
-        }
+        let mut singles = Vec::new();
         for (index, more) in array.uses.iter().flat_map(|index| [(index, 0), (index, -1)]) {
             let Some(index) = self.computed(index, more).filter(|index| seen.insert(index.values.clone())) else {
                 continue;
@@ -61,41 +73,43 @@ impl Search<'_> {
             if seen.len() > SINGLE {
                 break;
             }
+            let terms = &mut self.manager.terms;
+            let Some(term) = widened(terms, index.term, index.ty, INDEX) else { continue };
+            let zero = number(terms, 0, INDEX);
+            let exists = terms.bv_cmp(BvCmp::Sle, zero, term);
+            let element = element_of(self.manager, program, array, base, (1, 0), term);
+            singles.push(Single { indices: index.values, exists, element });
+        }
+        singles
+    }
+
+    /// Comparisons with single elements of the array.
+    fn comparisons_with_elements(&mut self, at: usize, singles: &[Single], rows: &[Row]) -> Vec<TermId> {
+        let ty = self.layout.arrays[at].ty;
+        let element = self.element(at);
+        let mut facts = Vec::new();
+        if rows.windows(2).all(|pair| pair[0].0 != pair[1].0) {
+            // A single element is compared with itself.
+            return facts;
+        }
+        for single in singles {
             // An element with a negative index is none.
-            let of = |&(sample, _, value): &(usize, i128, i128)| {
-                let elements = &self.samples[sample].arrays[at];
-                let Some(index) = index.values[sample] else { return Some(None) };
-                let found = elements.binary_search_by_key(&index, |element| element.0);
-                (index >= 0).then(|| Some((elements[found.ok()?].1, value)))
+            let of = |&(sample, _, value): &Row| {
+                let Some(index) = single.indices[sample] else { return Some(None) };
+                (index >= 0).then(|| Some((self.samples[sample].element(at, index)?, value)))
             };
             let both: Option<Vec<(i128, i128)>> = rows.iter().filter_map(of).collect();
             let Some(both) = both.filter(|both| both.len() >= 3) else { continue };
-            let base = base_of(self.manager, program, array);
-            let Some(term) = widened(&mut self.manager.terms, index.term, index.ty, INDEX) else { continue };
-            let single = element_of(self.manager, program, array, base, (1, 0), term);
-            let zero = number(&mut self.manager.terms, 0, INDEX);
-            let exists = self.manager.terms.bv_cmp(BvCmp::Sle, zero, term);
-            for (holds, left, right) in [
-                (both.iter().all(|(single, value)| single <= value), single, element),
-                (both.iter().all(|(single, value)| value <= single), element, single),
-            ] {
-                if holds {
-                    let fact = self.manager.encoder.compare(&mut self.manager.terms, CmpOp::Le, array.ty, left, right);
-                    facts.push(self.manager.terms.implies(exists, fact));
-                }
+            for (left, right) in ordered(&both, (single.element, element)) {
+                let fact = self.manager.encoder.compare(&mut self.manager.terms, CmpOp::Le, ty, left, right);
+                facts.push(self.manager.terms.implies(single.exists, fact));
             }
         }
         facts
     }
 
     /// Equality with scalars and with the same elements of other arrays.
-    fn equalities(
-        &mut self,
-        at: usize,
-        arrays: &[usize],
-        scalars: &[Scalar],
-        rows: &[(usize, i128, i128)],
-    ) -> Vec<TermId> {
+    fn equalities(&mut self, at: usize, arrays: &[usize], scalars: &[Scalar], rows: &[Row]) -> Vec<TermId> {
         let bits = self.layout.arrays[at].ty.bits;
         let element = self.element(at);
         let mut same = Vec::new();
@@ -118,7 +132,7 @@ impl Search<'_> {
         at: usize,
         arrays: &[usize],
         scalars: &[Scalar],
-        rows: &[(usize, i128, i128)],
+        rows: &[Row],
         modulus: i128,
         rest: i128,
     ) -> Vec<TermId> {
@@ -156,7 +170,7 @@ impl Search<'_> {
         at: usize,
         arrays: &[usize],
         scalars: &[Scalar],
-        rows: &[(usize, i128, i128)],
+        rows: &[Row],
         (least, greatest): (i128, i128),
     ) -> Vec<TermId> {
         let ty = self.layout.arrays[at].ty;
@@ -180,26 +194,16 @@ impl Search<'_> {
             pairs.push((element, number(&mut self.manager.terms, high, ty.bits)));
         }
         for scalar in scalars.iter().filter(|scalar| scalar.ty == ty) {
-            let known = |&&(sample, _, value): &&(usize, i128, i128)| Some((scalar.values[sample]?, value));
+            let known = |&&(sample, _, value): &&Row| Some((scalar.values[sample]?, value));
             let both: Option<Vec<(i128, i128)>> = rows.iter().map(|row| known(&row)).collect();
             let Some(both) = both else { continue };
-            if both.iter().all(|(scalar, value)| scalar <= value) {
-                pairs.push((scalar.term, element));
-            }
-            if both.iter().all(|(scalar, value)| value <= scalar) {
-                pairs.push((element, scalar.term));
-            }
+            pairs.extend(ordered(&both, (scalar.term, element)));
         }
         for &other in arrays.iter().filter(|&&other| other != at && self.layout.arrays[other].ty == ty) {
-            let both = self.with_element(other, rows);
-            let Some(both) = both else { continue };
+            let Some(both) = self.with_element(other, rows) else { continue };
+            let both: Vec<(i128, i128)> = both.into_iter().map(|(value, other)| (other, value)).collect();
             let term = self.element(other);
-            if both.iter().all(|(value, other)| other <= value) {
-                pairs.push((term, element));
-            }
-            if both.iter().all(|(value, other)| value <= other) {
-                pairs.push((element, term));
-            }
+            pairs.extend(ordered(&both, (term, element)));
         }
         pairs
             .into_iter()
@@ -208,25 +212,12 @@ impl Search<'_> {
     }
 
     /// For each row its value and that of another array's element; none if one is missing.
-    fn with_element(&self, other: usize, rows: &[(usize, i128, i128)]) -> Option<Vec<(i128, i128)>> {
-        rows.iter()
-            .map(|&(sample, index, value)| {
-                let elements = &self.samples[sample].arrays[other];
-                let found = elements.binary_search_by_key(&index, |element| element.0).ok()?;
-                Some((value, elements[found].1))
-            })
-            .collect()
+    fn with_element(&self, other: usize, rows: &[Row]) -> Option<Vec<(i128, i128)>> {
+        rows.iter().map(|&(sample, index, value)| Some((value, self.samples[sample].element(other, index)?))).collect()
     }
 
     /// Equations between an element, its index with exponents up to `degree`, scalars and elements of other arrays.
-    fn equations(
-        &mut self,
-        at: usize,
-        arrays: &[usize],
-        scalars: &[Scalar],
-        rows: &[(usize, i128, i128)],
-        degree: u32,
-    ) -> Vec<TermId> {
+    fn equations(&mut self, at: usize, arrays: &[usize], scalars: &[Scalar], rows: &[Row], degree: u32) -> Vec<TermId> {
         let ty = self.layout.arrays[at].ty;
         let width = INDEX;
         let k = self.any_index();
