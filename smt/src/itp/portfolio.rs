@@ -147,8 +147,8 @@ pub struct Portfolio {
     outside: Duration,
 }
 
-/// For so many paths frames are asked first; after that for every other path.
-const FRAMES_ALONE: u64 = 4;
+/// For so many paths frames are asked first; after that for every other path, if there is somebody else to ask.
+const FRAMES_ALONE: u64 = 6;
 
 impl Portfolio {
     /// A portfolio on a solver of its own.
@@ -224,7 +224,8 @@ impl Portfolio {
         let frames = self.config.engines.first() == Some(&EngineKind::Frames);
         self.paths += 1;
         // What it finds for each single path may still differ from path to path.
-        let has_turn = self.paths <= FRAMES_ALONE || self.paths.is_multiple_of(2);
+        let is_alone = self.engines.len() == 1 || self.paths <= FRAMES_ALONE;
+        let has_turn = is_alone || self.paths.is_multiple_of(2);
         let first = panel.best.is_none() && frames && has_turn;
         if first {
             panel.stats[0].asked += 1;

@@ -140,9 +140,9 @@ fn itp_frames_start_from_what_is_known() {
     assert_eq!(answers[0], answers[1]);
 }
 
-/// Frames come first for some paths, then for every other one only.
+/// An engine that has no answer for a kind of paths is asked ever more rarely.
 #[test]
-fn itp_frames_take_turns() {
+fn itp_frames_that_give_up_are_asked_less() {
     let mut problem = one(Mode::Signed(32), "counters", 0);
     problem.query.blocks.truncate(1);
     let query = PathQuery { blocks: vec![problem.query.blocks[0].clone(), problem.query.blocks[0].clone()] };
@@ -152,5 +152,5 @@ fn itp_frames_take_turns() {
         let result = portfolio.solve(&mut problem.ctx.terms, &query, &one_place(&query), &Limits::none());
         assert!(matches!(result, PathResult::Feasible(_)));
     }
-    assert_eq!(portfolio.stats()[0].given_up, 12);
+    assert_eq!(portfolio.stats()[0].given_up, 20);
 }
