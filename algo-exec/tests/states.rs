@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Exploration of states, on small state machines: safe ones, and their unsafe twins.
 
+use std::cell::Cell;
 use std::sync::Arc;
+use std::time::Duration;
 
 use algo_exec::{States, StatesOptions};
 use cfa::{Options, Property, Source};
-use cpa_core::Cx;
+use cpa_core::{Budget, CancelToken, Cx, Reason, Stop, Verdict};
 
 /// The verdict, the number of explorations and of states. With refinement the verdict is the same, and also if all ways that
 /// meet in the same state are merged.
@@ -19,6 +21,12 @@ fn explore(text: &str) -> (String, u64, usize) {
 }
 
 fn explore_with(text: &str, options: StatesOptions) -> (String, u64, usize) {
+    let mut states = analysis(text, options);
+    let verdict = states.run(&mut Cx::unlimited()).verdict().to_string();
+    (verdict, states.statistics().attempts, states.statistics().states)
+}
+
+fn analysis(text: &str, options: StatesOptions) -> States {
     let head = "void abort(void); void reach_error(void); int __VERIFIER_nondet_int(void);
         char __VERIFIER_nondet_char(void); _Bool __VERIFIER_nondet_bool(void); unsigned __VERIFIER_nondet_uint(void);
         void assume(int c) { if (!c) abort(); } void check(int c) { if (!c) reach_error(); } ";
@@ -26,9 +34,7 @@ fn explore_with(text: &str, options: StatesOptions) -> (String, u64, usize) {
     let program = Arc::new(cfa::load(&[source], &Options::default()).unwrap());
     let targets = program.targets(&Property::default_errors());
     let options = StatesOptions { max_bytes: 1 << 24, ..options };
-    let mut states = States::new(program, &targets, options);
-    let verdict = states.run(&mut Cx::unlimited()).verdict().to_string();
-    (verdict, states.statistics().attempts, states.statistics().states)
+    States::new(program, &targets, options)
 }
 
 fn verdict(text: &str) -> String {
@@ -284,4 +290,77 @@ fn ways_that_meet_in_the_same_state_are_one() {
     };
     assert_eq!(verdict(&machine(3)), "TRUE");
     assert_eq!(verdict(&machine(2)), "FALSE");
+}
+
+/// Bits in a number, one for each of some inputs, and a loop behind them.
+fn bits(count: u32, behind: &str) -> String {
+    let bits = (0..count).map(|i| format!("if (__VERIFIER_nondet_bool()) s |= {}; ", 1u32 << i));
+    format!("int main(void) {{ unsigned s = 0, n = 0; {} while (1) {{ {behind} }} }}", bits.collect::<String>())
+}
+
+/// Truth values that are only copied are not told apart.
+#[test]
+fn truth_values_stay_symbols() {
+    let inputs = (0..20).map(|i| format!("_Bool b{i} = __VERIFIER_nondet_bool(); "));
+    let text = format!(
+        "int main(void) {{ {} _Bool x = 0; int n = 0;
+             while (n < 9) {{ x = b7; b7 = b3; b3 = x; n++; check(x == 0 || x == 1); }} }}",
+        inputs.collect::<String>()
+    );
+    let (verdict, _, states) = explore(&text);
+    assert_eq!(verdict, "TRUE");
+    assert!(states < 50, "{states}");
+}
+
+/// An error far behind all of a million combinations of inputs, and one behind a single combination.
+#[test]
+fn combinations_of_inputs_are_not_all_first() {
+    let options = StatesOptions::default();
+    let (verdict, _, states) = explore_with(&bits(20, "n++; if (n == 90) reach_error();"), options);
+    assert_eq!(verdict, "FALSE");
+    assert!(states < 10_000, "{states}");
+    let near = |bad: &str| bits(12, &format!("if (n < 5) n++; if ({bad}) reach_error();"));
+    assert_eq!(explore_with(&near("s == 0x5c3 && n == 5"), options).0, "FALSE");
+    assert_eq!(explore_with(&near("s == 0x5c3 && n == 6"), options).0, "TRUE");
+}
+
+/// So many questions whether there is time left.
+struct Turn(Cell<u32>);
+
+impl Budget for Turn {
+    fn check(&self) -> Result<(), Stop> {
+        let left = self.0.get().checked_sub(1).ok_or(Stop::Timeout)?;
+        self.0.set(left);
+        Ok(())
+    }
+
+    fn remaining(&self) -> Option<Duration> {
+        None
+    }
+}
+
+/// An exploration that is stopped does not begin a state anew: turns that are shorter than the first state takes get to the end,
+/// and to the same states.
+#[test]
+fn an_exploration_that_is_stopped_goes_on() {
+    let text = bits(14, "if (n < 2) n++; if (n == 3) reach_error();");
+    let mut states = analysis(&text, StatesOptions::default());
+    let all = {
+        let mut states = analysis(&text, StatesOptions::default());
+        assert_eq!(states.run(&mut Cx::unlimited()).verdict().to_string(), "TRUE");
+        states.statistics()
+    };
+    let mut turns = 0;
+    let outcome = loop {
+        turns += 1;
+        assert!(turns < 100_000, "no progress");
+        let mut cx = Cx::new(Box::new(Turn(Cell::new(3))), CancelToken::new());
+        let outcome = states.run(&mut cx);
+        if *outcome.verdict() != Verdict::Unknown(Reason::Stopped(Stop::Timeout)) {
+            break outcome;
+        }
+    };
+    assert!(turns > 3, "{turns}");
+    assert_eq!(outcome.verdict().to_string(), "TRUE");
+    assert_eq!((states.statistics().states, states.statistics().steps), (all.states, all.steps));
 }

@@ -29,6 +29,7 @@ const PRESETS: &[(&str, &str)] = &[
     ("numeric-poly", include_str!("../presets/numeric-poly.toml")),
     ("octagon-bam", include_str!("../presets/octagon-bam.toml")),
     ("octagon", include_str!("../presets/octagon.toml")),
+    ("octagon-box", include_str!("../presets/octagon-box.toml")),
     ("octagon-float", include_str!("../presets/octagon-float.toml")),
     ("octagon-join", include_str!("../presets/octagon-join.toml")),
     ("octagon-join-cex", include_str!("../presets/octagon-join-cex.toml")),

@@ -111,6 +111,14 @@ impl Eval<'_> {
                 }
             },
             ExprKind::Binary(op, left, right) => self.binary(op, ty, left, right)?,
+            ExprKind::Cmp(CmpOp::Ne, left, right) if self.exprs.as_const(right) == Some(0) => {
+                let left = self.expr(left)?;
+                match self.bounds(left) {
+                    // A truth value already: it stays a symbol.
+                    (0, 1) => left,
+                    _ => truth_value(self.compare(CmpOp::Ne, left, Known::Const(0))?),
+                }
+            }
             ExprKind::Cmp(..) | ExprKind::FloatCmp(..) | ExprKind::Not(_) | ExprKind::And(..) | ExprKind::Or(..) => {
                 truth_value(self.holds(id)?)
             }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The search through all states, breadth first, and the search for inputs that lead along a way that it found.
+//! The search through all states, and the search for inputs that lead along a way that it found.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Bound;
@@ -30,6 +30,12 @@ const MERGE_LOOKS: u32 = 64;
 const ALL_LOOKS: u32 = 1 << 10;
 /// At least one thread of so many has to be the same as another one.
 const MERGE_RATIO: u32 = 16;
+/// An expansion that found so many states pauses, so that the first of many combinations of inputs lead somewhere soon.
+const FAN: usize = 256;
+/// One of so many states to explore is the oldest one, the others are the newest ones.
+const OLDEST: usize = 4;
+/// At most so many expansions pause.
+const MAX_PAUSED: usize = 16;
 /// About how many bytes a state takes beside its own.
 const OVERHEAD: usize = 96;
 
@@ -76,10 +82,23 @@ struct Origin {
     taken: Taken,
 }
 
-/// What a state leads to, apart from other states.
+/// The way from a state to the next loop heads.
+struct Expansion {
+    /// The number of the state.
+    at: usize,
+    /// The threads that are not there yet.
+    stack: Vec<Thread>,
+    /// The states in which threads were where branches join.
+    met: FxHashSet<Box<[u8]>>,
+    steps: u64,
+}
+
+/// What an expansion leads to, apart from other states.
 enum Found {
-    /// Nothing.
+    /// Nothing; it is at its end.
     Nothing,
+    /// So many states that others should be explored before more of them are looked for.
+    Many,
     /// Maybe a target, behind these branches.
     Target(NodeId, Taken),
     /// Maybe an edge that is not supported, behind these branches.
@@ -108,6 +127,10 @@ pub struct States {
     waiting: BTreeMap<NodeId, VecDeque<u32>>,
     /// The location whose turn it was.
     turn: NodeId,
+    /// Expansions that were interrupted.
+    paused: VecDeque<Expansion>,
+    /// When so many states were explored, a paused expansion goes on.
+    resume_at: usize,
     expanded: usize,
     bytes: usize,
     /// By locations, how often it was looked up whether a thread had been there in the same state, and how often one had.
@@ -146,6 +169,8 @@ impl States {
             seen: IndexMap::default(),
             waiting: BTreeMap::new(),
             turn: NodeId::new(0),
+            paused: VecDeque::new(),
+            resume_at: 0,
             expanded: 0,
             bytes: 0,
             merges: Vec::new(),
@@ -185,6 +210,8 @@ impl States {
         self.limit = limit;
         self.seen.clear();
         self.waiting.clear();
+        self.paused.clear();
+        self.resume_at = FAN;
         self.expanded = 0;
         self.bytes = 0;
         self.walk.find_joins();
@@ -202,20 +229,24 @@ impl States {
 
     fn search(&mut self, cx: &mut Cx) -> Result<Verdict, Stop> {
         loop {
-            while let Some(at) = self.next() {
+            while let Some(mut expansion) = self.next() {
                 if self.expanded.is_multiple_of(REPORT_STATES) {
                     let (iterations, nodes) = (self.expanded as u64, self.seen.len());
                     cx.report(&Progress::Explored { iterations, nodes, waiting: nodes.saturating_sub(self.expanded) });
                 }
                 if self.bytes > self.options.max_bytes {
-                    self.postpone(at);
+                    self.paused.push_front(expansion);
                     return Err(Stop::GaveUp(format!("there are more than {} states", self.seen.len())));
                 }
-                match self.expand(cx, at) {
+                let (at, before) = (expansion.at, expansion.steps);
+                let found = self.expand(cx, &mut expansion);
+                self.statistics.steps += expansion.steps - before;
+                match found {
                     Ok(Found::Nothing) => self.expanded += 1,
+                    Ok(Found::Many) => self.paused.push_back(expansion),
                     Ok(Found::Target(target, taken)) => {
                         // The state may lead to other targets.
-                        self.postpone(at);
+                        self.paused.push_front(expansion);
                         if let Some(verdict) = self.confirm(cx, target, at, &taken)? {
                             return Ok(verdict);
                         }
@@ -242,7 +273,7 @@ impl States {
                         }
                     }
                     Err(stop) => {
-                        self.postpone(at);
+                        self.paused.push_front(expansion);
                         return Err(stop);
                     }
                 }
@@ -258,25 +289,27 @@ impl States {
         }
     }
 
-    /// The next state to explore: the oldest one at the location whose turn it is.
-    fn next(&mut self) -> Option<usize> {
+    /// The expansion to go on with: that of a state at the location whose turn it is, or now and then a paused one. One of
+    /// four times that is the oldest state, otherwise the newest one, since some errors are near and others far.
+    fn next(&mut self) -> Option<Expansion> {
+        if self.waiting.is_empty() || self.expanded >= self.resume_at {
+            self.resume_at = self.resume_at.max(self.expanded).saturating_mul(2);
+            if let Some(paused) = self.paused.pop_front() {
+                return Some(paused);
+            }
+        }
         let later = self.waiting.range((Bound::Excluded(self.turn), Bound::Unbounded)).next();
         let node = *later.or_else(|| self.waiting.first_key_value())?.0;
         self.turn = node;
         let queue = self.waiting.get_mut(&node)?;
-        let at = queue.pop_front();
+        let oldest = self.expanded.is_multiple_of(OLDEST);
+        let at = if oldest { queue.pop_front() } else { queue.pop_back() }? as usize;
         if queue.is_empty() {
             self.waiting.remove(&node);
         }
-        at.map(|at| at as usize)
-    }
-
-    /// A state whose exploration is not finished waits again.
-    fn postpone(&mut self, at: usize) {
-        if let Some((bytes, _)) = self.seen.get_index(at) {
-            let node = State::unpack(bytes).node;
-            self.waiting.entry(node).or_default().push_front(at as u32);
-        }
+        let (bytes, _) = self.seen.get_index(at)?;
+        let stack = vec![Thread::new(State::unpack(bytes), None)];
+        Some(Expansion { at, stack, met: FxHashSet::default(), steps: 0 })
     }
 
     fn unsupported(&self, edge: EdgeId) -> Reason {
@@ -290,16 +323,21 @@ impl States {
     }
 
     /// Goes from a state to the next loop heads.
-    fn expand(&mut self, cx: &Cx, at: usize) -> Result<Found, Stop> {
-        let Some((bytes, _)) = self.seen.get_index(at) else { return Ok(Found::Nothing) };
-        let mut stack = vec![Thread::new(State::unpack(bytes), None)];
-        let (mut steps, mut looked) = (0u64, 0);
-        let mut met: FxHashSet<Box<[u8]>> = FxHashSet::default();
+    fn expand(&mut self, cx: &Cx, expansion: &mut Expansion) -> Result<Found, Stop> {
+        let Expansion { at, stack, met, steps } = expansion;
+        let (mut looked, known) = (*steps, self.seen.len());
         while let Some(mut thread) = stack.pop() {
+            if self.seen.len() - known >= FAN && self.paused.len() < MAX_PAUSED {
+                stack.push(thread);
+                return Ok(Found::Many);
+            }
             loop {
-                if steps - looked >= u64::from(SLICE) {
-                    cx.check()?;
-                    looked = steps;
+                if *steps - looked >= u64::from(SLICE) {
+                    if let Err(stop) = cx.check() {
+                        stack.push(thread);
+                        return Err(stop);
+                    }
+                    looked = *steps;
                 }
                 let node = thread.state.node;
                 if self.walk.targets[node.index()] {
@@ -309,22 +347,28 @@ impl States {
                     break;
                 }
                 if self.walk.pauses(&thread) {
-                    self.reached(thread, at);
+                    self.reached(thread, *at);
                     break;
                 }
-                let joins = steps >= self.merge_after;
-                if joins && self.walk.joins[node.index()] && thread.arrived() && !self.is_new(&mut thread, &mut met) {
+                let joins = *steps >= self.merge_after;
+                if joins && self.walk.joins[node.index()] && thread.arrived() && !self.is_new(&mut thread, met) {
                     break;
                 }
-                steps += 1;
-                match self.walk.step(&mut thread, &mut stack, None)? {
-                    Went::On => steps += u64::from(self.walk.hurry(&mut thread, SLICE, joins)),
+                *steps += 1;
+                let went = match self.walk.step(&mut thread, stack, None) {
+                    Ok(went) => went,
+                    Err(stop) => {
+                        stack.push(thread);
+                        return Err(stop);
+                    }
+                };
+                match went {
+                    Went::On => *steps += u64::from(self.walk.hurry(&mut thread, SLICE, joins)),
                     Went::Away => break,
                     Went::Unsupported(edge) => return Ok(Found::Unsupported(edge, thread.taken)),
                 }
             }
         }
-        self.statistics.steps += steps;
         cx.check()?;
         Ok(Found::Nothing)
     }
