@@ -475,6 +475,9 @@ options! {
     /// Analysis of shapes: whether it is known of unknown numbers which single values they do not have, and not only their
     /// bounds.
     "cpa.shape.holes" shape_holes: bool = true;
+    /// Analysis of shapes: of more objects than this, those that no variable points to are gathered in crowds without an order;
+    /// with many states at the head of a loop of fewer.
+    "cpa.shape.objectsApart" shape_apart: u32 = 24;
     /// Where a variable is tracked that the value analysis needs for a refutation.
     "cpa.value.precision.sharing" value_sharing: PrecisionSharing = PrecisionSharing::Scope;
     /// Which infeasible prefix of a path the value analysis refutes.

@@ -2,10 +2,11 @@
 //! Whether a graph stands for everything that another one stands for.
 //!
 //! That is so if its objects can be mapped to different objects of the other one, and its unknown numbers to values there,
-//! so that whatever it says holds there.
+//! so that whatever it says holds there. A crowd is mapped to any number of objects.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
+use crate::crowd::Choice;
 use crate::graph::{Cell, Graph, Kind, Object, ObjectId, Pointer, Symbol, Value};
 use crate::range::Range;
 
@@ -24,7 +25,8 @@ struct Mapping<'a> {
     greater: &'a Graph,
     lesser: &'a Graph,
     objects: BTreeMap<ObjectId, ObjectId>,
-    taken: BTreeSet<ObjectId>,
+    /// By objects of the lesser graph, which one is mapped to it.
+    taken: BTreeMap<ObjectId, ObjectId>,
     symbols: BTreeMap<Symbol, Value>,
     /// Pairs of objects whose cells have not been compared.
     open: Vec<(ObjectId, ObjectId)>,
@@ -36,7 +38,7 @@ impl<'a> Mapping<'a> {
             greater,
             lesser,
             objects: BTreeMap::new(),
-            taken: BTreeSet::new(),
+            taken: BTreeMap::new(),
             symbols: BTreeMap::new(),
             open: Vec::new(),
         }
@@ -68,20 +70,26 @@ impl<'a> Mapping<'a> {
     }
 
     fn pointer(&mut self, greater: Pointer, lesser: Pointer) -> bool {
-        // Of a single node, the first is the last one.
-        let single = self.lesser.object(lesser.object).kind == Kind::Single;
+        // Of a single node, the first is the last one; of a crowd, it is any one.
+        let any_end = self.lesser.object(lesser.object).kind == Kind::Single || self.is_crowd(greater.object);
         greater.offset == lesser.offset
-            && (greater.end == lesser.end || single)
+            && (greater.end == lesser.end || any_end)
             && self.object(greater.object, lesser.object)
     }
 
+    fn is_crowd(&self, greater: ObjectId) -> bool {
+        self.greater.objects.get(&greater).is_some_and(|object| object.kind == Kind::Crowd)
+    }
+
     fn object(&mut self, greater: ObjectId, lesser: ObjectId) -> bool {
-        if let Some(&known) = self.objects.get(&greater) {
-            return known == lesser;
+        if let Some(&known) = self.taken.get(&lesser) {
+            return known == greater;
         }
-        if matches!(greater, ObjectId::Fixed(_)) != matches!(lesser, ObjectId::Fixed(_)) || !self.taken.insert(lesser) {
+        let is_other = !self.is_crowd(greater) && self.objects.contains_key(&greater);
+        if is_other || matches!(greater, ObjectId::Fixed(_)) != matches!(lesser, ObjectId::Fixed(_)) {
             return false;
         }
+        self.taken.insert(lesser, greater);
         self.objects.insert(greater, lesser);
         self.open.push((greater, lesser));
         true
@@ -94,7 +102,8 @@ impl<'a> Mapping<'a> {
             else {
                 return false;
             };
-            if !self.kinds(one, other) || one.size != other.size || !self.cells(one, other) {
+            let is_same = self.kinds(one, other) && one.size == other.size;
+            if !is_same || !self.cells(one, other) || !self.choices(one, lesser) {
                 return false;
             }
         }
@@ -102,8 +111,34 @@ impl<'a> Mapping<'a> {
     }
 
     fn kinds(&self, greater: &Object, lesser: &Object) -> bool {
-        // A single node is a segment of one node.
-        greater.kind == lesser.kind || (matches!(greater.kind, Kind::Segment(_)) && lesser.kind == Kind::Single)
+        match greater.kind {
+            Kind::Single | Kind::Dead => lesser.kind == greater.kind,
+            // A single node is a segment of one node.
+            Kind::Segment(_) => lesser.kind == greater.kind || lesser.kind == Kind::Single,
+            Kind::Crowd => lesser.kind != Kind::Dead,
+        }
+    }
+
+    /// Each choice is one between all that the bytes may be.
+    fn choices(&mut self, greater: &Object, lesser: ObjectId) -> bool {
+        greater.choices.iter().all(|(&offset, choice)| {
+            self.lesser.choice(lesser, offset, choice.bytes).is_some_and(|other| self.includes(choice, &other))
+        })
+    }
+
+    fn includes(&mut self, greater: &Choice, lesser: &Choice) -> bool {
+        let numbers = |range: &Range| greater.numbers.as_ref().is_some_and(|numbers| numbers.includes(range));
+        lesser.numbers.as_ref().is_none_or(numbers)
+            && lesser.pointers.iter().all(|&pointer| {
+                // An object mostly keeps its name, and a crowd has room for all that were made where its nodes were.
+                let site = |graph: &Graph, id| graph.objects.get(&id).and_then(|object| object.site);
+                let mut all: Vec<Pointer> = greater.pointers.iter().copied().collect();
+                all.sort_by_key(|to| {
+                    let alike = site(self.greater, to.object) == site(self.lesser, pointer.object);
+                    (to.object != pointer.object, !(alike && self.is_crowd(to.object)))
+                });
+                all.into_iter().any(|to| self.pointer(to, pointer))
+            })
     }
 
     fn cells(&mut self, greater: &Object, lesser: &Object) -> bool {

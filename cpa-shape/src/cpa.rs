@@ -15,10 +15,10 @@ use crate::range::Range;
 
 /// How much is told apart at a loop head as long as it has had less than this number of states.
 const LEVELS: [(usize, Level); 4] = [
-    (100, Level { objects: 12, numbers: 8 }),
-    (300, Level { objects: 8, numbers: 4 }),
-    (1000, Level { objects: 5, numbers: 2 }),
-    (usize::MAX, Level { objects: 3, numbers: 1 }),
+    (100, Level { objects: 12, numbers: 8, apart: usize::MAX }),
+    (300, Level { objects: 8, numbers: 4, apart: 12 }),
+    (1000, Level { objects: 5, numbers: 2, apart: 8 }),
+    (usize::MAX, Level { objects: 3, numbers: 1, apart: 4 }),
 ];
 /// A graph with more objects than this after folding is not followed.
 const OBJECTS: usize = 60;
@@ -28,11 +28,13 @@ const OBJECTS: usize = 60;
 pub struct ShapeOptions {
     /// Whether it is known of unknown numbers which single values they do not have, and not only their bounds.
     pub holes: bool,
+    /// With more objects than this, those that no variable points to become crowds; with fewer where there are many states.
+    pub apart: usize,
 }
 
 impl Default for ShapeOptions {
     fn default() -> Self {
-        Self { holes: true }
+        Self { holes: true, apart: 24 }
     }
 }
 
@@ -63,6 +65,8 @@ struct Level {
     objects: usize,
     /// A variable or cell that has had more numbers than this gets a range.
     numbers: usize,
+    /// Of graphs with more objects than this those that no variable points to become crowds.
+    apart: usize,
 }
 
 /// What may have many numbers at the head of a loop: a variable, or the cells at an offset of objects that are alike.
@@ -129,20 +133,27 @@ impl ShapeCpa {
             }
         }
         for (id, object) in graph.objects.clone() {
+            let site = |offset: u64| match id {
+                ObjectId::Fixed(number) => Site::Fixed(number, offset),
+                ObjectId::Made(_) => Site::Made(object.size, offset),
+            };
             for (&offset, cell) in &object.cells {
-                let site = match id {
-                    ObjectId::Fixed(number) => Site::Fixed(number, offset),
-                    ObjectId::Made(_) => Site::Made(object.size, offset),
-                };
-                let bits = 8 * cell.bytes as u32;
-                let [signed, unsigned] = [true, false].map(|signed| Range::of(IntTy { bits, signed }));
-                let widest = signed.hull(&unsigned);
-                if let Some(widened) = self.widened_value(graph, (head, site), cell.value, &widest) {
+                let widest = widest(cell.bytes);
+                if let Some(widened) = self.widened_value(graph, (head, site(offset)), cell.value, &widest) {
                     let is_segment = matches!(object.kind, Kind::Segment(_));
                     let new = graph.object_mut(id).cells.get_mut(&offset);
                     if let Some(new) = new {
                         new.value = widened;
                         new.each = cell.each || is_segment;
+                    }
+                }
+            }
+            for (&offset, choice) in &object.choices {
+                let Some(numbers) = &choice.numbers else { continue };
+                if let Some(widened) = self.widened(head, site(offset), numbers, &widest(choice.bytes)) {
+                    let new = graph.object_mut(id).choices.get_mut(&offset);
+                    if let Some(new) = new {
+                        new.numbers = Some(widened);
                     }
                 }
             }
@@ -170,6 +181,12 @@ impl ShapeCpa {
             }
         }
     }
+}
+
+/// All numbers that bytes hold in some type.
+fn widest(bytes: u64) -> Range {
+    let [signed, unsigned] = [true, false].map(|signed| Range::of(IntTy { bits: 8 * bytes as u32, signed }));
+    signed.hull(&unsigned)
 }
 
 impl Cpa for ShapeCpa {
@@ -209,7 +226,9 @@ impl Cpa for ShapeCpa {
         let mut graph = (*state.graph).clone();
         self.machine.collect(&mut graph);
         if self.heads.contains(&at.node) {
-            graph.fold(self.level(at.node).objects);
+            let level = self.level(at.node);
+            graph.fold(level.objects);
+            graph.gather(level.apart.min(self.machine.options.apart));
             *self.states.entry(at.node).or_default() += 1;
             self.widen(at.node, &mut graph);
             self.machine.collect(&mut graph);

@@ -309,7 +309,7 @@ pub(crate) fn place(program: &Program, graph: &Graph, addr: Value, bytes: u64) -
         Value::Pointer(Pointer { object, end, offset }) => {
             let there = graph.object(object);
             match there.kind {
-                Kind::Segment(_) => Err("a segment is accessed"),
+                Kind::Segment(_) | Kind::Crowd => Err("a segment is accessed"),
                 Kind::Single | Kind::Dead => {
                     debug_assert_eq!(end, End::First);
                     match u64::try_from(offset) {

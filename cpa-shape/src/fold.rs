@@ -36,9 +36,15 @@ impl Graph {
                     references.entry(object).or_default().push(Reference { from: (id, offset), end });
                 }
             }
+            for (&offset, choice) in &object.choices {
+                for &Pointer { object, end, .. } in &choice.pointers {
+                    references.entry(object).or_default().push(Reference { from: (id, offset), end });
+                }
+            }
         }
         let foldable = |id: &ObjectId| {
-            matches!(id, ObjectId::Made(_)) && !named.contains(id) && self.object(*id).kind != Kind::Dead
+            let folds = !matches!(self.object(*id).kind, Kind::Dead | Kind::Crowd);
+            matches!(id, ObjectId::Made(_)) && !named.contains(id) && folds
         };
         let folded = self.objects.keys().filter(|id| foldable(id)).find_map(|&first| {
             let object = self.object(first);
@@ -74,7 +80,7 @@ impl Graph {
     fn last(&self, id: ObjectId) -> End {
         match self.object(id).kind {
             Kind::Segment(_) => End::Last,
-            Kind::Single | Kind::Dead => End::First,
+            Kind::Single | Kind::Dead | Kind::Crowd => End::First,
         }
     }
 
@@ -93,7 +99,7 @@ impl Graph {
         };
         let given = [first, second].into_iter().find_map(|id| match self.object(id).kind {
             Kind::Segment(link) => Some(link),
-            Kind::Single | Kind::Dead => None,
+            Kind::Single | Kind::Dead | Kind::Crowd => None,
         });
         let link = match given {
             Some(link) => link,
@@ -105,7 +111,7 @@ impl Graph {
         let of_link = |id| match self.object(id).kind {
             Kind::Segment(other) => other == link,
             Kind::Single => true,
-            Kind::Dead => false,
+            Kind::Dead | Kind::Crowd => false,
         };
         (is_linked && of_link(first) && of_link(second)).then_some(link)
     }
@@ -144,15 +150,28 @@ impl Graph {
         coarse: bool,
     ) -> Option<(Object, Vec<(u64, Range)>)> {
         let (mut one, mut other) = (self.object(first).clone(), self.object(second).clone());
-        if one.size != other.size {
+        if one.size != other.size || one.site != other.site || (!coarse && one.choices != other.choices) {
             return None;
         }
-        let mut segment = Object { kind: Kind::Segment(link), ..Object::new(one.size) };
+        let mut segment = Object { kind: Kind::Segment(link), ..Object::new(one.size, one.site) };
+        for (&offset, choice) in one.choices.iter().chain(&other.choices) {
+            let both = [first, second].map(|id| self.choice(id, offset, choice.bytes));
+            if let [Some(one), Some(other)] = both {
+                segment.choices.insert(offset, one.or(other));
+            }
+        }
         let mut apart = Vec::new();
         same_cells(&mut one, &other);
         same_cells(&mut other, &one);
         let offsets: BTreeSet<u64> = one.cells.keys().chain(other.cells.keys()).copied().collect();
         for &offset in &offsets {
+            if one.choices.contains_key(&offset) || other.choices.contains_key(&offset) {
+                // Looked at above; a link that one of them has no choice of is needed.
+                if offset == link.next.0 || link.prev.is_some_and(|(prev, _)| offset == prev) {
+                    return None;
+                }
+                continue;
+            }
             if offset == link.next.0 {
                 segment.cells.insert(offset, *other.cells.get(&offset)?);
                 continue;

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::rc::Rc;
 
-use cfa::{IntTy, VarId};
+use cfa::{EdgeId, IntTy, VarId};
 
+use crate::crowd::Choice;
 use crate::range::Range;
 
 /// An object in memory, or a segment of a list, of one graph.
@@ -64,6 +65,9 @@ pub(crate) enum Kind {
     /// A chain of one or more objects with the same cells, but for the links: in the segment stand the link of the last node
     /// to what follows and the link of the first one to what comes before.
     Segment(Link),
+    /// Any number of objects, with choices instead of cells. A pointer to it leads to some node of it. The life of a node may
+    /// have ended; what it holds stays what it was.
+    Crowd,
 }
 
 /// Bytes that are read and written together.
@@ -80,21 +84,28 @@ pub(crate) struct Cell {
 pub(crate) struct Object {
     pub(crate) kind: Kind,
     pub(crate) size: u64,
+    /// Where it was made, if all its nodes were made at one place.
+    pub(crate) site: Option<EdgeId>,
     /// By offset; they do not overlap.
     pub(crate) cells: BTreeMap<u64, Cell>,
-    /// Bytes without cells that are zero: from, to before; sorted, disjoint.
+    /// By offset: what each node may hold in bytes without cells.
+    pub(crate) choices: BTreeMap<u64, Choice>,
+    /// Bytes without cells and choices that are zero: from, to before; sorted, disjoint.
     pub(crate) zeros: Vec<(u64, u64)>,
 }
 
 impl Object {
-    pub(crate) fn new(size: u64) -> Self {
-        Self { kind: Kind::Single, size, cells: BTreeMap::new(), zeros: Vec::new() }
+    pub(crate) fn new(size: u64, site: Option<EdgeId>) -> Self {
+        let (cells, choices, zeros) = Default::default();
+        Self { kind: Kind::Single, size, site, cells, choices, zeros }
     }
 
-    /// The offsets of the cells that share a byte with the given ones.
+    /// The offsets of the cells and choices that share a byte with the given ones.
     fn overlapping(&self, offset: u64, end: u64) -> Vec<u64> {
-        let around = self.cells.range(offset.saturating_sub(15)..end);
-        around.filter(|(start, cell)| **start + cell.bytes > offset).map(|(start, _)| *start).collect()
+        let from = offset.saturating_sub(15);
+        let cells = self.cells.range(from..end).map(|(&start, cell)| (start, cell.bytes));
+        let choices = self.choices.range(from..end).map(|(&start, choice)| (start, choice.bytes));
+        cells.chain(choices).filter(|&(start, bytes)| start + bytes > offset).map(|(start, _)| start).collect()
     }
 
     /// Nothing is known about bytes any more.
@@ -102,6 +113,7 @@ impl Object {
         let end = offset + bytes;
         for start in self.overlapping(offset, end) {
             self.cells.remove(&start);
+            self.choices.remove(&start);
         }
         let parts = self.zeros.iter().flat_map(|&(from, to)| [(from, to.min(offset)), (from.max(end), to)]);
         self.zeros = parts.filter(|(from, to)| from < to).collect();
@@ -139,7 +151,7 @@ impl Object {
         (at >= end).then_some(Cell { bytes, value: Value::Int(0), each: false })
     }
 
-    /// Whether no cell shares a byte with the given ones.
+    /// Whether no cell and no choice shares a byte with the given ones.
     pub(crate) fn is_free(&self, offset: u64, bytes: u64) -> bool {
         self.overlapping(offset, offset + bytes).is_empty()
     }
@@ -199,9 +211,15 @@ impl Graph {
             *value = change(*value);
         }
         for object in self.objects.values_mut() {
-            if object.cells.values().any(|cell| change(cell.value) != cell.value) {
-                for cell in Rc::make_mut(object).cells.values_mut() {
+            let pointers = object.choices.values().flat_map(|choice| &choice.pointers).map(|to| Value::Pointer(*to));
+            let mut values = object.cells.values().map(|cell| cell.value).chain(pointers);
+            if values.any(|value| change(value) != value) {
+                let object = Rc::make_mut(object);
+                for cell in object.cells.values_mut() {
                     cell.value = change(cell.value);
+                }
+                for choice in object.choices.values_mut() {
+                    choice.change(&mut change);
                 }
             }
         }
@@ -232,6 +250,7 @@ impl Graph {
         while let Some(id) = open.pop() {
             if reached.insert(id) {
                 open.extend(self.object(id).cells.values().filter_map(|cell| target(&cell.value)));
+                open.extend(self.object(id).choices.values().flat_map(|choice| &choice.pointers).map(|to| to.object));
             }
         }
         self.objects.retain(|id, _| reached.contains(id));
@@ -254,6 +273,9 @@ impl Graph {
             let types = |cell: &Cell| [true, false].map(|signed| IntTy { bits: 8 * cell.bytes as u32, signed });
             if object.cells.values().any(|cell| says_nothing(cell.value, &types(cell))) {
                 Rc::make_mut(object).cells.retain(|_, cell| !says_nothing(cell.value, &types(cell)));
+            }
+            if object.choices.values().any(Choice::says_nothing) {
+                Rc::make_mut(object).choices.retain(|_, choice| !choice.says_nothing());
             }
         }
         self.symbols.retain(|symbol, _| uses.contains_key(symbol));
@@ -294,6 +316,7 @@ impl fmt::Display for Graph {
                 Kind::Single => "object",
                 Kind::Dead => "dead",
                 Kind::Segment(_) => "segment",
+                Kind::Crowd => "crowd",
             };
             match id {
                 ObjectId::Fixed(number) => write!(f, "; fixed {number}:")?,
@@ -301,6 +324,9 @@ impl fmt::Display for Graph {
             }
             for (offset, cell) in &object.cells {
                 write!(f, " +{offset} {}{}", if cell.each { "each " } else { "" }, cell.value)?;
+            }
+            for (offset, choice) in &object.choices {
+                write!(f, " +{offset} {choice}")?;
             }
         }
         self.symbols.iter().try_for_each(|(Symbol(number), range)| write!(f, "; ?{number} in {range}"))

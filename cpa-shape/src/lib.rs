@@ -12,6 +12,7 @@
 mod assume;
 mod cover;
 mod cpa;
+mod crowd;
 mod eval;
 mod fold;
 mod graph;

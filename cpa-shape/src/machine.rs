@@ -17,7 +17,7 @@ use crate::range::Range;
 #[derive(Debug)]
 pub(crate) struct Machine {
     pub(crate) program: Arc<Program>,
-    options: ShapeOptions,
+    pub(crate) options: ShapeOptions,
     sizes: Vec<u32>,
     dying: Dying,
     /// The local variables of each function.
@@ -122,19 +122,26 @@ impl Machine {
                     return Err(self.gave_up(edge, "the size of an object is not known"));
                 };
                 let size = u64::try_from(size).unwrap_or(u64::MAX);
-                let object = graph.make(Object::new(size));
+                let object = graph.make(Object::new(size, Some(edge)));
                 graph.vars.insert(*var, Value::Pointer(Pointer { object, end: End::First, offset: 0 }));
             }
             Op::Load { var, addr, .. } => {
                 let bytes = u64::from(self.program.var(*var).ty.bits / 8);
-                let value = match self.place(&mut graph, edge, *addr, bytes)? {
-                    Some(place) => self.load(&mut graph, place, *var, bytes),
-                    None => graph.unknown(Range::of(self.program.var(*var).ty)),
+                let Some(place) = self.place(&mut graph, edge, *addr, bytes)? else {
+                    let value = graph.unknown(Range::of(self.program.var(*var).ty));
+                    graph.vars.insert(*var, value);
+                    return Ok(vec![graph]);
                 };
-                let exposed = graph.exposed(value);
-                return Ok(exposed
-                    .into_iter()
+                let loaded = graph.decided(place.object, place.offset, bytes).into_iter().flat_map(|mut graph| {
+                    let value = self.load(&mut graph, place, *var, bytes);
+                    graph.exposed(value)
+                });
+                return Ok(loaded
                     .map(|(mut graph, value)| {
+                        if let Value::Pointer(_) = value {
+                            // The node of a crowd is the one that was meant here.
+                            graph.object_mut(place.object).store(place.offset, Cell { bytes, value, each: false });
+                        }
                         graph.vars.insert(*var, value);
                         graph
                     })
@@ -177,7 +184,7 @@ impl Machine {
             && !graph.objects.contains_key(&id)
         {
             let size = self.program.objects[number as usize].size;
-            graph.objects.insert(id, Object::new(size).into());
+            graph.objects.insert(id, Object::new(size, None).into());
         }
     }
 
@@ -209,8 +216,11 @@ impl Machine {
         match self.eval(graph).value(addr) {
             Value::Int(0) => Ok(()),
             Value::Pointer(Pointer { object, offset: 0, .. }) if graph.object(object).kind == Kind::Single => {
-                let dead = Object { kind: Kind::Dead, ..Object::new(graph.object(object).size) };
-                *graph.object_mut(object) = dead;
+                // Nodes of a crowd may be dead, so beside one it does not matter which objects are.
+                if graph.objects.values().all(|object| object.kind != Kind::Crowd) {
+                    let object = graph.object_mut(object);
+                    *object = Object { kind: Kind::Dead, ..Object::new(object.size, object.site) };
+                }
                 Ok(())
             }
             Value::Int(_) | Value::Pointer(_) => Err(self.gave_up(edge, "what is freed may not be an object")),

@@ -5,14 +5,22 @@ use crate::graph::{Cell, End, Graph, Kind, Link, Object, ObjectId, Pointer, Valu
 
 impl Graph {
     /// The graphs for the cases of how long the segment is that a value points into, in which the node that it points to is
-    /// an object of its own. With each of them the value in that graph.
+    /// an object of its own; the same for a crowd. With each of them the value in that graph.
     pub(crate) fn exposed(self, value: Value) -> Vec<(Graph, Value)> {
         let Value::Pointer(pointer) = value else { return vec![(self, value)] };
-        let Kind::Segment(link) = self.object(pointer.object).kind else { return vec![(self, value)] };
+        let of_node = |object| Value::Pointer(Pointer { object, end: End::First, ..pointer });
+        let link = match self.object(pointer.object).kind {
+            Kind::Single | Kind::Dead => return vec![(self, value)],
+            Kind::Crowd => {
+                let mut graph = self;
+                let node = graph.take_out(pointer.object);
+                return vec![(graph, of_node(node))];
+            }
+            Kind::Segment(link) => link,
+        };
         let (mut one, mut more) = (self.clone(), self);
         one.end_segment(pointer.object);
         let node = more.cut(pointer.object, link, pointer.end);
-        let of_node = |object| Value::Pointer(Pointer { object, end: End::First, ..pointer });
         vec![(one, of_node(pointer.object)), (more, of_node(node))]
     }
 

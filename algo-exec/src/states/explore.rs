@@ -2,6 +2,7 @@
 //! The search through all states, and the search for inputs that lead along a way that it found.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::hash::BuildHasher;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -32,8 +33,6 @@ const ALL_LOOKS: u32 = 1 << 10;
 const MERGE_RATIO: u32 = 16;
 /// An expansion that found so many states pauses, so that the first of many combinations of inputs lead somewhere soon.
 const FAN: usize = 256;
-/// One of so many states to explore is the oldest one, the others are the newest ones.
-const OLDEST: usize = 4;
 /// At most so many expansions pause.
 const MAX_PAUSED: usize = 16;
 /// About how many bytes a state takes beside its own.
@@ -289,8 +288,8 @@ impl States {
         }
     }
 
-    /// The expansion to go on with: that of a state at the location whose turn it is, or now and then a paused one. One of
-    /// four times that is the oldest state, otherwise the newest one, since some errors are near and others far.
+    /// The expansion to go on with: that of a state at the location whose turn it is, or now and then a paused one. Of four
+    /// states one is the oldest, one any, and two the newest, since some errors are near and others far.
     fn next(&mut self) -> Option<Expansion> {
         if self.waiting.is_empty() || self.expanded >= self.resume_at {
             self.resume_at = self.resume_at.max(self.expanded).saturating_mul(2);
@@ -302,8 +301,11 @@ impl States {
         let node = *later.or_else(|| self.waiting.first_key_value())?.0;
         self.turn = node;
         let queue = self.waiting.get_mut(&node)?;
-        let oldest = self.expanded.is_multiple_of(OLDEST);
-        let at = if oldest { queue.pop_front() } else { queue.pop_back() }? as usize;
+        let at = match self.expanded % 4 {
+            0 => queue.pop_front(),
+            2 => queue.swap_remove_back(FxBuildHasher.hash_one(self.expanded) as usize % queue.len()),
+            _ => queue.pop_back(),
+        }? as usize;
         if queue.is_empty() {
             self.waiting.remove(&node);
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Programs with lists: what shapes prove, what they must not prove, and random programs against executions.
 
+mod crowds;
 mod proofs;
 mod random;
 
@@ -48,7 +49,7 @@ fn explore_with(program: &Arc<Program>, options: ShapeOptions) -> Explored {
     let mut steps = 0;
     let mut abort = |arg: &cpa_core::Arg, id| {
         steps += 1;
-        steps > 1500 || at_target(arg, id)
+        steps > 9000 || at_target(arg, id)
     };
     match run(&mut Cx::unlimited(), &mut composite, &mut exploration, &mut abort, None) {
         Ok(Status::Finished) => Explored::Safe,

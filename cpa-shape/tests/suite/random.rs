@@ -106,7 +106,8 @@ fn executions_are_contained() {
     let mut choices = Choices(Random::new(1));
     let (mut proofs, mut errors) = (0, 0);
     for round in 0..ROUNDS {
-        let options = ShapeOptions { holes: round % 2 == 0 };
+        let apart = [ShapeOptions::default().apart, 0, 2][round as usize % 3];
+        let options = ShapeOptions { holes: round % 2 == 0, apart };
         let mut text = "int main(void) { struct node *p = 0, *q = 0, *r = 0; int i = 0, j = 1; ".to_owned();
         statements(&mut choices.0, &mut text, 2);
         statements(&mut choices.0, &mut text, 2);
