@@ -7,6 +7,7 @@
 
 mod ast;
 pub mod blocks;
+pub mod bounds;
 pub mod dump;
 mod error;
 pub mod eval;

@@ -11,7 +11,7 @@ use cpa_core::{Adjusted, At, Cpa, Cx, Step, Stop};
 
 use crate::graph::{Graph, Kind, ObjectId, Value};
 use crate::machine::Machine;
-use crate::range::Range;
+use crate::range::{Range, types};
 
 /// How much is told apart at a loop head as long as it has had less than this number of states.
 const LEVELS: [(usize, Level); 4] = [
@@ -100,8 +100,8 @@ impl ShapeCpa {
         Self { machine, heads, thresholds, met: BTreeMap::new(), states: BTreeMap::new() }
     }
 
-    /// A number at the head of a loop, or a range around it if there have been many.
-    fn widened(&mut self, head: NodeId, site: Site, range: &Range, widest: &Range) -> Option<Range> {
+    /// A number at the head of a loop, or a range around it, within the first of the types that it fits, if there have been many.
+    fn widened(&mut self, head: NodeId, site: Site, range: &Range, types: &[IntTy]) -> Option<Range> {
         let numbers = self.level(head).numbers;
         if let Some(value) = range.value() {
             let met = self.met.entry((head, site)).or_default();
@@ -112,7 +112,8 @@ impl ShapeCpa {
                 return None;
             }
         }
-        let widened = range.widened(&self.thresholds, widest);
+        let fitting = types.iter().find(|&&ty| range.fits(ty)).or(types.last())?;
+        let widened = range.widened(&self.thresholds, &Range::of(*fitting));
         (widened != *range).then_some(widened)
     }
 
@@ -127,8 +128,8 @@ impl ShapeCpa {
     fn widen(&mut self, head: NodeId, graph: &mut Graph) {
         let program = Arc::clone(&self.machine.program);
         for (var, value) in graph.vars.clone() {
-            let widest = Range::of(program.var(var).ty);
-            if let Some(widened) = self.widened_value(graph, (head, Site::Var(var)), value, &widest) {
+            let types = [program.var(var).ty];
+            if let Some(widened) = self.widened_value(graph, (head, Site::Var(var)), value, &types) {
                 graph.vars.insert(var, widened);
             }
         }
@@ -138,8 +139,8 @@ impl ShapeCpa {
                 ObjectId::Made(_) => Site::Made(object.size, offset),
             };
             for (&offset, cell) in &object.cells {
-                let widest = widest(cell.bytes);
-                if let Some(widened) = self.widened_value(graph, (head, site(offset)), cell.value, &widest) {
+                let types = types(cell.bytes);
+                if let Some(widened) = self.widened_value(graph, (head, site(offset)), cell.value, &types) {
                     let is_segment = matches!(object.kind, Kind::Segment(_));
                     let new = graph.object_mut(id).cells.get_mut(&offset);
                     if let Some(new) = new {
@@ -150,7 +151,7 @@ impl ShapeCpa {
             }
             for (&offset, choice) in &object.choices {
                 let Some(numbers) = &choice.numbers else { continue };
-                if let Some(widened) = self.widened(head, site(offset), numbers, &widest(choice.bytes)) {
+                if let Some(widened) = self.widened(head, site(offset), numbers, &types(choice.bytes)) {
                     let new = graph.object_mut(id).choices.get_mut(&offset);
                     if let Some(new) = new {
                         new.numbers = Some(widened);
@@ -165,28 +166,22 @@ impl ShapeCpa {
         graph: &mut Graph,
         (head, site): (NodeId, Site),
         value: Value,
-        widest: &Range,
+        types: &[IntTy],
     ) -> Option<Value> {
         match value {
             Value::Pointer(_) => None,
             Value::Int(value) => {
-                let range = self.widened(head, site, &Range::point(value), widest)?;
+                let range = self.widened(head, site, &Range::point(value), types)?;
                 Some(graph.unknown(range))
             }
             Value::Unknown(symbol) => {
                 // The same number stays the same wherever it stands.
-                let range = self.widened(head, site, graph.range(symbol), widest)?;
+                let range = self.widened(head, site, graph.range(symbol), types)?;
                 graph.restrict(symbol, range);
                 None
             }
         }
     }
-}
-
-/// All numbers that bytes hold in some type.
-fn widest(bytes: u64) -> Range {
-    let [signed, unsigned] = [true, false].map(|signed| Range::of(IntTy { bits: 8 * bytes as u32, signed }));
-    signed.hull(&unsigned)
 }
 
 impl Cpa for ShapeCpa {

@@ -10,10 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::rc::Rc;
 
-use cfa::{EdgeId, IntTy};
+use cfa::EdgeId;
 
 use crate::graph::{Cell, End, Graph, Kind, Object, ObjectId, Pointer, Value, target};
-use crate::range::Range;
+use crate::range::{Range, types};
 
 /// What bytes hold: a number of a range, or one of some pointers.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,8 +36,8 @@ impl Choice {
 
     /// Whether it may be any number of its width.
     pub(crate) fn says_nothing(&self) -> bool {
-        let types = [true, false].map(|signed| IntTy { bits: 8 * self.bytes as u32, signed });
-        self.numbers.as_ref().is_some_and(|numbers| types.iter().any(|&ty| numbers.includes(&Range::of(ty))))
+        let all = |ty| self.numbers.as_ref().is_some_and(|numbers| numbers.includes(&Range::of(ty)));
+        types(self.bytes).into_iter().any(all)
     }
 
     /// Each pointer, or what takes its place.

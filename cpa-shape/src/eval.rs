@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Values of expressions: numbers, addresses relative to objects, and ranges of what is not known.
 
+use cfa::bounds::binary_bounds;
 use cfa::eval::{binary_value, cmp_value, unary_value};
 use cfa::{BinOp, CmpOp, ExprId, ExprKind, IntTy, MARGIN, Program, VarId, floats};
 
@@ -168,16 +169,13 @@ impl Eval<'_> {
             {
                 Computed::Value(Value::Int(ty.wrap(i128::from(one.offset) - i128::from(other.offset))))
             }
-            (BinOp::Add | BinOp::Sub, _, _) if !is_pointer(left) && !is_pointer(right) => {
-                let (left, right) = (self.range(left), self.range(right));
-                let (low, high) = match op {
-                    BinOp::Add => (left.low() + right.low(), left.high() + right.high()),
-                    _ => (left.low() - right.high(), left.high() - right.low()),
-                };
-                let sum = Range::between(low, high).filter(|sum| sum.fits(ty));
-                Computed::Among(sum.unwrap_or_else(|| Range::of(ty)))
+            _ if is_pointer(left) || is_pointer(right) => Computed::Among(Range::of(ty)),
+            _ => {
+                let [left, right] = [left, right].map(|side| self.range(side)).map(|range| (range.low(), range.high()));
+                let bounds = binary_bounds(op, ty, left, right);
+                let range = bounds.and_then(|(low, high)| Range::between(low, high)).filter(|range| range.fits(ty));
+                Computed::Among(range.unwrap_or_else(|| Range::of(ty)))
             }
-            _ => Computed::Among(Range::of(ty)),
         }
     }
 

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use cfa::{EdgeId, IntTy, VarId};
 
 use crate::crowd::Choice;
-use crate::range::Range;
+use crate::range::{Range, types};
 
 /// An object in memory, or a segment of a list, of one graph.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -270,9 +270,9 @@ impl Graph {
         };
         self.vars.retain(|&var, value| !says_nothing(*value, &[ty(var)]));
         for object in self.objects.values_mut() {
-            let types = |cell: &Cell| [true, false].map(|signed| IntTy { bits: 8 * cell.bytes as u32, signed });
-            if object.cells.values().any(|cell| says_nothing(cell.value, &types(cell))) {
-                Rc::make_mut(object).cells.retain(|_, cell| !says_nothing(cell.value, &types(cell)));
+            let says_nothing = |cell: &Cell| says_nothing(cell.value, &types(cell.bytes));
+            if object.cells.values().any(says_nothing) {
+                Rc::make_mut(object).cells.retain(|_, cell| !says_nothing(cell));
             }
             if object.choices.values().any(Choice::says_nothing) {
                 Rc::make_mut(object).choices.retain(|_, choice| !choice.says_nothing());

@@ -9,9 +9,12 @@ use cfa::{EdgeId, ExprId, FuncId, Op, Program, Scope, VarId};
 use cpa_core::{Step, Stop};
 
 use crate::cpa::ShapeOptions;
-use crate::eval::{Eval, Place, place};
-use crate::graph::{Cell, End, Graph, Kind, Object, ObjectId, Pointer, Value};
+use crate::eval::{Computed, Eval, Place, place};
+use crate::graph::{Cell, End, Graph, Kind, Object, ObjectId, Pointer, Symbol, Value};
 use crate::range::Range;
+
+/// An address that depends on an unknown number with at most so many values has each of them in a case of its own.
+const CASES: i128 = 16;
 
 /// The meaning of a program.
 #[derive(Debug)]
@@ -61,7 +64,7 @@ impl Machine {
                 self.leave(&mut next, *callee, *result);
                 vec![next]
             }
-            (Step::Edge(_), op) => self.operation(next, edge, op)?,
+            (Step::Edge(_), op) => self.cases(next, edge, op)?,
             (Step::Enter(_) | Step::Leave(_), _) => vec![next],
         };
         for graph in &mut graphs {
@@ -99,6 +102,40 @@ impl Machine {
                 None => graph.vars.remove(&result),
             };
         }
+    }
+
+    /// An operation, for each of few numbers that its address depends on.
+    fn cases(&self, graph: Graph, edge: EdgeId, op: &Op) -> Result<Vec<Graph>, Stop> {
+        let addr = match op {
+            Op::Load { addr, .. } | Op::Store { addr, .. } | Op::Zero { addr, .. } => *addr,
+            _ => return self.operation(graph, edge, op),
+        };
+        let (mut open, mut done) = (vec![graph], Vec::new());
+        while let Some(mut graph) = open.pop() {
+            match self.index(&mut graph, addr) {
+                Some((symbol, numbers)) => open.extend(numbers.into_iter().map(|number| {
+                    let mut graph = graph.clone();
+                    graph.restrict(symbol, Range::point(number));
+                    graph
+                })),
+                None => done.extend(self.operation(graph, edge, op)?),
+            }
+        }
+        Ok(done)
+    }
+
+    /// An unknown number with few values that an unknown address depends on, and the values.
+    fn index(&self, graph: &mut Graph, addr: ExprId) -> Option<(Symbol, Vec<i128>)> {
+        if let Computed::Value(Value::Int(_) | Value::Pointer(_)) = self.eval(graph).eval(addr) {
+            return None;
+        }
+        self.program.exprs.vars(addr).into_iter().find_map(|var| {
+            let Value::Unknown(symbol) = self.eval(graph).var(var) else { return None };
+            let range = graph.range(symbol);
+            let values = range.low()..=range.high();
+            (range.high() - range.low() < CASES)
+                .then(|| (symbol, values.filter(|value| range.contains(*value)).collect()))
+        })
     }
 
     fn operation(&self, mut graph: Graph, edge: EdgeId, op: &Op) -> Result<Vec<Graph>, Stop> {

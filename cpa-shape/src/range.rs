@@ -8,6 +8,11 @@ use cfa::IntTy;
 /// More holes than this are forgotten.
 const HOLES: usize = 4;
 
+/// The types of numbers that so many bytes may hold.
+pub(crate) fn types(bytes: u64) -> [IntTy; 2] {
+    [true, false].map(|signed| IntTy { bits: 8 * bytes as u32, signed })
+}
+
 /// The integers from `low` to `high` without the holes; never empty, and the bounds are no holes.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Range {

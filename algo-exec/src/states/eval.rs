@@ -3,6 +3,7 @@
 //! the caller splits the state and asks again, so that in each part the evaluation is exact. What has no such question
 //! (products of symbols, bits of large numbers) is known within bounds only.
 
+use cfa::bounds::binary_bounds;
 use cfa::eval::{binary_value, cmp_value, unary_value};
 use cfa::{BinOp, CmpOp, ExprId, ExprKind, Exprs, IntTy, UnOp, floats};
 
@@ -226,32 +227,10 @@ impl Eval<'_> {
             // What is undefined in C has any value.
             return Ok(binary_value(op, ty, a, b).map_or(any(ty), Known::Const));
         }
-        let ((a, b), (c, d)) = (self.bounds(a), self.bounds(b));
-        let result = match op {
-            BinOp::Add => (a + c, b + d),
-            BinOp::Sub => (a - d, b - c),
-            BinOp::Mul => {
-                let corners = [a.checked_mul(c), a.checked_mul(d), b.checked_mul(c), b.checked_mul(d)];
-                match corners {
-                    [Some(e), Some(f), Some(g), Some(h)] => (e.min(f).min(g).min(h), e.max(f).max(g).max(h)),
-                    _ => return Ok(any(ty)),
-                }
-            }
-            // The quotient by one number is monotone; that of the least value by -1 has no value.
-            BinOp::Div if c == d && c != 0 && c != -1 => ((a / c).min(b / c), (a / c).max(b / c)),
-            BinOp::Rem if c == d && c != 0 && c != -1 => remainder(a, b, c.abs()),
-            BinOp::Shr if c == d && (0..i128::from(ty.bits)).contains(&c) => (a >> c, b >> c),
-            BinOp::Shl if c == d && (0..i128::from(ty.bits)).contains(&c) => (a << c, b << c),
-            BinOp::BitAnd if a >= 0 && c >= 0 => (0, b.min(d)),
-            BinOp::BitAnd if a >= 0 => (0, b),
-            BinOp::BitAnd if c >= 0 => (0, d),
-            BinOp::BitOr | BinOp::BitXor if a >= 0 && c >= 0 => {
-                let most = b.max(d);
-                (0, (1i128 << (i128::BITS - most.leading_zeros())) - 1)
-            }
-            _ => return Ok(any(ty)),
-        };
-        self.fit(Known::Range(result.0, result.1), ty)
+        match binary_bounds(op, ty, self.bounds(a), self.bounds(b)) {
+            Some((low, high)) => self.fit(Known::Range(low, high), ty),
+            None => Ok(any(ty)),
+        }
     }
 
     fn holds(&self, id: ExprId) -> Result<Option<bool>, Split> {
@@ -373,31 +352,4 @@ fn truth_value(truth: Option<bool>) -> Known {
 
 fn hull(a: (i128, i128), b: (i128, i128)) -> Known {
     Known::Range(a.0.min(b.0), a.1.max(b.1))
-}
-
-/// The bounds of the remainder, with the sign of the dividend, of numbers from `low` to `high` by `divisor`, positive.
-fn remainder(low: i128, high: i128, divisor: i128) -> (i128, i128) {
-    if (low >= 0 || high <= 0) && low / divisor == high / divisor {
-        return (low % divisor, high % divisor);
-    }
-    let least = if low < 0 { low.max(1 - divisor) } else { 0 };
-    let most = if high > 0 { high.min(divisor - 1) } else { 0 };
-    (least, most)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn remainders_are_within_their_bounds() {
-        for low in -12i128..12 {
-            for high in low..12 {
-                let (least, most) = remainder(low, high, 5);
-                let values: Vec<i128> = (low..=high).map(|value| value % 5).collect();
-                assert!(values.iter().all(|value| (least..=most).contains(value)), "{low}..{high}");
-                assert!(high - low > 4 || low < 0 && high > 0 || values.contains(&least), "{low}..{high}");
-            }
-        }
-    }
 }

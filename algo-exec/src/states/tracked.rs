@@ -172,7 +172,17 @@ fn addresses(program: &Program) -> Vec<bool> {
                     loads.push((result.index(), ret.index()));
                 }
             }
-            Op::Skip | Op::Assume { .. } | Op::Havoc { .. } | Op::Free { .. } | Op::Unsupported { .. } => {}
+            Op::Unsupported { .. } => {
+                // The conditions that decide whether it is reached, such as comparisons of a pointer with all functions.
+                let mut at = edge.src;
+                while let [before] = program.node(at).entering[..]
+                    && let Op::Assume { cond, .. } = program.edge(before).op
+                {
+                    todo.push(cond);
+                    at = program.edge(before).src;
+                }
+            }
+            Op::Skip | Op::Assume { .. } | Op::Havoc { .. } | Op::Free { .. } => {}
         }
     }
     let mut copied: FxHashMap<usize, Vec<usize>> = FxHashMap::default();

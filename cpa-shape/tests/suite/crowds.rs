@@ -135,3 +135,24 @@ fn lists_in_crowds() {
     assert_ne!(explored("b && b->next && b->next->prev != b"), Explored::Safe, "that is not known of a crowd");
     assert_eq!(explored("b && b->h != 2"), Explored::Safe);
 }
+
+/// Chains whose heads stand in an array: an index with few values has each of them.
+#[test]
+fn chains_in_an_array() {
+    let text = |h: &str| {
+        format!(
+            "struct node *heads[4];
+             int main(void) {{
+                while (__VERIFIER_nondet_int()) {{
+                    unsigned k = (unsigned)__VERIFIER_nondet_int() % 4;
+                    heads[k] = make(heads[k], {h});
+                }}
+                int i = __VERIFIER_nondet_int() & 3;
+                struct node *n = heads[i];
+                while (n) {{ if (n->h != 7) reach_error(); n = n->next; }}
+                return 0; }}"
+        )
+    };
+    assert!(safe(&text("7")));
+    assert!(!safe(&text("k == 3 ? 8 : 7")));
+}
