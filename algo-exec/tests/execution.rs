@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Verdicts of execution on small programs.
 
-use std::cell::Cell;
+mod common;
+
 use std::sync::Arc;
-use std::time::Duration;
 
 use algo_exec::{Execution, Options};
 use cfa::{Program, Property, Source};
-use cpa_core::{Budget, CancelToken, Cx, Stop, Verdict};
+use cpa_core::{Cx, Verdict};
 use expect_test::{Expect, expect};
+
+use common::turn;
 
 fn program(text: &str) -> Arc<Program> {
     let prefix = "extern int nondet_int(void); extern void reach_error(void); extern void abort(void);\n";
@@ -46,20 +48,6 @@ fn programs_without_inputs_are_decided() {
     );
 }
 
-/// So many questions whether there is time left.
-struct Turn(Cell<u32>);
-
-impl Budget for Turn {
-    fn check(&self) -> Result<(), Stop> {
-        let left = self.0.get().checked_sub(1).ok_or(Stop::Timeout)?;
-        self.0.set(left);
-        Ok(())
-    }
-    fn remaining(&self) -> Option<Duration> {
-        None
-    }
-}
-
 #[test]
 fn a_run_that_is_stopped_goes_on() {
     let program = program(
@@ -71,7 +59,7 @@ fn a_run_that_is_stopped_goes_on() {
     // A run takes longer than the first turns; to confirm one takes as long.
     let mut turns = 0;
     loop {
-        let mut cx = Cx::new(Box::new(Turn(Cell::new(5 + turns))), CancelToken::new());
+        let mut cx = turn(5 + turns);
         if let Verdict::False(_) = execution.run(&mut cx).verdict() {
             break;
         }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Exploration of states, on small state machines: safe ones, and their unsafe twins.
 
-use std::cell::Cell;
+mod common;
+
 use std::sync::Arc;
-use std::time::Duration;
 
 use algo_exec::{States, StatesOptions};
 use cfa::{Options, Property, Source};
-use cpa_core::{Budget, CancelToken, Cx, Reason, Stop, Verdict};
+use cpa_core::{Cx, Reason, Stop, Verdict};
+
+use common::turn;
 
 /// The verdict, the number of explorations and of states. With refinement the verdict is the same, and also if all ways that
 /// meet in the same state are merged.
@@ -324,21 +326,6 @@ fn combinations_of_inputs_are_not_all_first() {
     assert_eq!(explore_with(&near("s == 0x5c3 && n == 6"), options).0, "TRUE");
 }
 
-/// So many questions whether there is time left.
-struct Turn(Cell<u32>);
-
-impl Budget for Turn {
-    fn check(&self) -> Result<(), Stop> {
-        let left = self.0.get().checked_sub(1).ok_or(Stop::Timeout)?;
-        self.0.set(left);
-        Ok(())
-    }
-
-    fn remaining(&self) -> Option<Duration> {
-        None
-    }
-}
-
 /// An exploration that is stopped does not begin a state anew: turns that are shorter than the first state takes get to the end,
 /// and to the same states.
 #[test]
@@ -354,7 +341,7 @@ fn an_exploration_that_is_stopped_goes_on() {
     let outcome = loop {
         turns += 1;
         assert!(turns < 100_000, "no progress");
-        let mut cx = Cx::new(Box::new(Turn(Cell::new(3))), CancelToken::new());
+        let mut cx = turn(3);
         let outcome = states.run(&mut cx);
         if *outcome.verdict() != Verdict::Unknown(Reason::Stopped(Stop::Timeout)) {
             break outcome;
