@@ -2,7 +2,8 @@
 //! Folding neighbours of a list into segments (Dudka, Peringer, Vojnar, section 5: abstraction).
 //!
 //! Two neighbours are folded when no variable points to them, nothing but the first points to the begin of the second one
-//! and nothing but the second to the end of the first one, they have the same size and hold the same, apart from the links.
+//! and nothing but the second to the end of the first one, they have the same size, were made at the same place and hold the same,
+//! apart from the links. Graphs with many objects are less strict.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,17 +18,29 @@ struct Reference {
     end: End,
 }
 
+/// In what the nodes of a segment may differ.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Differ {
+    /// In the numbers that they hold.
+    numbers: bool,
+    /// In where they were made.
+    places: bool,
+}
+
 impl Graph {
-    /// Folds what can be folded. Graphs with more objects than `most` get segments whose nodes differ in the numbers that
-    /// they hold.
+    /// Folds what can be folded. Graphs with more objects than `most` get segments whose nodes differ, first in the numbers that
+    /// they hold, then in where they were made.
     pub(crate) fn fold(&mut self, most: usize) {
-        while self.fold_one(false) {}
-        if self.objects.keys().filter(|id| matches!(id, ObjectId::Made(_))).count() > most {
-            while self.fold_one(true) {}
+        for (numbers, places) in [(false, false), (true, false), (false, true), (true, true)] {
+            let made = self.objects.keys().filter(|id| matches!(id, ObjectId::Made(_))).count();
+            if (numbers || places) && made <= most {
+                return;
+            }
+            while self.fold_one(Differ { numbers, places }) {}
         }
     }
 
-    fn fold_one(&mut self, coarse: bool) -> bool {
+    fn fold_one(&mut self, differ: Differ) -> bool {
         let named: BTreeSet<ObjectId> = self.vars.values().filter_map(target).collect();
         let mut references: BTreeMap<ObjectId, Vec<Reference>> = BTreeMap::new();
         for (&id, object) in &self.objects {
@@ -54,7 +67,11 @@ impl Graph {
                 };
                 let alone = foldable(&second) && second != first;
                 let link = alone.then(|| self.link(first, second, (offset, to))).flatten()?;
-                let merged = self.merged(first, second, link, coarse)?;
+                let alike = self.object(second).site == self.object(first).site;
+                if !alike && !(differ.places && self.is_longer(first, second, link, &references)) {
+                    return None;
+                }
+                let merged = self.merged(first, second, link, differ.numbers)?;
                 self.is_private(first, second, link, &references).then_some((first, second, merged))
             })
         });
@@ -116,6 +133,25 @@ impl Graph {
         (is_linked && of_link(first) && of_link(second)).then_some(link)
     }
 
+    /// Whether the list of two neighbours goes on before or behind them. Two nodes that were made at different places may as well
+    /// be no list, but a node and what belongs to it.
+    fn is_longer(
+        &self,
+        first: ObjectId,
+        second: ObjectId,
+        link: Link,
+        references: &BTreeMap<ObjectId, Vec<Reference>>,
+    ) -> bool {
+        let is_segment = |id| matches!(self.object(id).kind, Kind::Segment(_));
+        let is_node = |id| matches!(id, ObjectId::Made(_));
+        let before = |reference: &Reference| is_node(reference.from.0) && reference.from.1 == link.next.0;
+        let behind = self.object(second).cells.get(&link.next.0).and_then(|cell| target(&cell.value));
+        is_segment(first)
+            || is_segment(second)
+            || behind.is_some_and(is_node)
+            || references.get(&first).is_some_and(|all| all.iter().any(before))
+    }
+
     /// Whether nothing but the link between two neighbours leads to where they meet.
     fn is_private(
         &self,
@@ -150,10 +186,11 @@ impl Graph {
         coarse: bool,
     ) -> Option<(Object, Vec<(u64, Range)>)> {
         let (mut one, mut other) = (self.object(first).clone(), self.object(second).clone());
-        if one.size != other.size || one.site != other.site || (!coarse && one.choices != other.choices) {
+        if one.size != other.size || (!coarse && one.choices != other.choices) {
             return None;
         }
-        let mut segment = Object { kind: Kind::Segment(link), ..Object::new(one.size, one.site) };
+        let site = one.site.filter(|_| one.site == other.site);
+        let mut segment = Object { kind: Kind::Segment(link), ..Object::new(one.size, site) };
         for (&offset, choice) in one.choices.iter().chain(&other.choices) {
             let both = [first, second].map(|id| self.choice(id, offset, choice.bytes));
             if let [Some(one), Some(other)] = both {

@@ -184,3 +184,22 @@ fn accesses_to_no_object_that_lives() {
         if (__VERIFIER_nondet_int()) p = q; p->h = 3; r->h = 4; if (q->h != 1 && q->h != 3) reach_error(); return 0; }";
     check(text, true);
 }
+
+/// Nodes that are made at two places of the program are neighbours of one list, but one node and what belongs to it are none.
+#[test]
+fn nodes_made_at_different_places() {
+    let build = "struct node *other(struct node *next, int h) {
+           struct node *n = calloc(1, sizeof(struct node)); n->next = next; n->h = h; return n; }
+       int main(void) { struct node *p = 0; while (__VERIFIER_nondet_int()) {
+           if (__VERIFIER_nondet_int()) p = make(p, 1); else p = other(p, 2); } ";
+    let walk = |bad: &str| format!("{build} while (p) {{ if ({bad}) reach_error(); p = p->next; }} return 0; }}");
+    check(&walk("p->h < 1 || p->h > 2 || p->prev"), true);
+    check(&walk("p->next && p->next->h == 1"), false);
+    let build = "struct node *inner(void) { struct node *n = malloc(sizeof(struct node)); n->next = n->prev = 0; n->h = 3; return n; }
+       int main(void) { struct node *p = 0; while (__VERIFIER_nondet_int()) {
+           p = make(p, 3); if (__VERIFIER_nondet_int()) p->prev = inner(); } ";
+    let walk =
+        |bad: &str| format!("{build} for (; p; p = p->next) if (p->prev && ({bad})) reach_error(); return 0; }}");
+    check(&walk("p->prev->prev || p->prev->next"), true);
+    check(&walk("p->prev->h == 3"), false);
+}
