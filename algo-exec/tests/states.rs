@@ -326,6 +326,28 @@ fn combinations_of_inputs_are_not_all_first() {
     assert_eq!(explore_with(&near("s == 0x5c3 && n == 6"), options).0, "TRUE");
 }
 
+/// What was found in a turn that ended before it was looked at is found again in the next one.
+#[test]
+fn an_error_that_there_was_no_time_for_is_not_lost() {
+    let machines = [
+        automaton("a < 108 && input == 5"),
+        ring("send1 = got1;", "3"),
+        bits(6, "if (n < 20) n++; if (s == 13 && n == 20) reach_error();"),
+        "void f(int x) { check(x == 3); } void g(void) { }
+         int main(void) { void (*call)(int) = __VERIFIER_nondet_bool() ? f : (void (*)(int))g;
+             while (__VERIFIER_nondet_int()) { call(2); } return 0; }"
+            .to_string(),
+    ];
+    for (text, refine) in machines.iter().flat_map(|text| [(text, false), (text, true)]) {
+        for questions in 1..40 {
+            let mut states = analysis(text, StatesOptions { refine, ..StatesOptions::default() });
+            let mut verdicts = (0..).map(|turns| states.run(&mut turn(questions + turns)).verdict().clone());
+            let verdict = verdicts.find(|verdict| *verdict != Verdict::Unknown(Reason::Stopped(Stop::Timeout)));
+            assert_ne!(verdict.map(|verdict| verdict.to_string()).as_deref(), Some("TRUE"), "{questions}: {text}");
+        }
+    }
+}
+
 /// An exploration that is stopped does not begin a state anew: turns that are shorter than the first state takes get to the end,
 /// and to the same states.
 #[test]

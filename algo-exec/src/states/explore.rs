@@ -259,6 +259,7 @@ impl States {
                         self.walk.look_for(&self.active);
                     }
                     Ok(Found::Unsupported(edge, taken)) => {
+                        self.paused.push_front(expansion);
                         let end = self.walk.program.edge(edge).src;
                         let refined = self.refine(cx, end, at, &taken)?;
                         if !refined && !self.widened {
@@ -343,7 +344,10 @@ impl States {
                 }
                 let node = thread.state.node;
                 if self.walk.targets[node.index()] {
-                    return Ok(Found::Target(node, thread.taken));
+                    // The thread stays: it is looked at again if there is no time now.
+                    let taken = thread.taken.clone();
+                    stack.push(thread);
+                    return Ok(Found::Target(node, taken));
                 }
                 if !self.walk.relevant[node.index()] {
                     break;
@@ -367,7 +371,11 @@ impl States {
                 match went {
                     Went::On => *steps += u64::from(self.walk.hurry(&mut thread, SLICE, joins)),
                     Went::Away => break,
-                    Went::Unsupported(edge) => return Ok(Found::Unsupported(edge, thread.taken)),
+                    Went::Unsupported(edge) => {
+                        let taken = thread.taken.clone();
+                        stack.push(thread);
+                        return Ok(Found::Unsupported(edge, taken));
+                    }
                 }
             }
         }
