@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use cfa::ids::{EdgeId, ExprId, FuncId, NodeId, RegionId};
 use cfa::ir::Op;
-use cfa::{IntTy, Program};
+use cfa::{AllocKind, IntTy, Program};
 use cpa_core::{Cx, Stop};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smt::solver::Limits;
@@ -264,8 +264,8 @@ impl<'a> Walker<'a> {
                 let array = self.pool.write(array, &index, &value, &mut decide)?;
                 state.memory.insert(cells, array);
             }
-            Op::Alloc { var, size, .. } => {
-                let size = self.value(state, *size, false)?;
+            Op::Alloc { var, size, kind, .. } => {
+                let size = self.value(state, *size, *kind == AllocKind::VariableLength)?;
                 let name = self.names.name(Named::Result(id), state);
                 let object = program.objects.len() as u32 + name;
                 let base = match self.iterations[..] {

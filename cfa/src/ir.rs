@@ -275,6 +275,9 @@ pub enum AllocKind {
     Heap,
     /// A local variable, `alloca`.
     Stack,
+    /// An array of variable length. Its size is the product of lengths and the size of an element in the integers, not modulo
+    /// anything: there is no execution in which it is none of the machine's `size_t`.
+    VariableLength,
 }
 
 /// A part of memory, such as a member of all structures of a list: no byte is accessed through two regions, unless that is

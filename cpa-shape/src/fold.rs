@@ -68,7 +68,7 @@ impl Graph {
                 let alone = foldable(&second) && second != first;
                 let link = alone.then(|| self.link(first, second, (offset, to))).flatten()?;
                 let alike = self.object(second).site == self.object(first).site;
-                if !alike && !(differ.places && self.is_longer(first, second, link, &references)) {
+                if !(alike || differ.places && self.is_longer(first, second, link, &references)) {
                     return None;
                 }
                 let merged = self.merged(first, second, link, differ.numbers)?;

@@ -399,3 +399,18 @@ fn inputs_have_extrema() {
     right_and_wrong(body, "most >= last", "most > last");
     right_and_wrong(body, "most = last", "most = last - 1");
 }
+
+#[test]
+fn arrays_may_be_larger_than_memory() {
+    let body = "int m = 1000, n = 1500; long long t[m][n][2000]; int i = 0, j = 0, k = 0;
+        for (i = 0; i < m; i++) for (j = 0; j < n; j++) for (k = 0; k < 2000; k++) t[i][j][k] = i;
+        for (i = 0; i < m; i++) for (j = 0; j < n; j++) for (k = 0; k < 2000; k++) check(t[i][j][k] == i);";
+    right_and_wrong(body, "t[i][j][k] == i", "t[i][j][k] == j");
+    right_and_wrong(body, "check(t[i][j][k]", "check(t[i][j][k + 1]");
+    // Sizes of other objects are numbers modulo 2^32.
+    let made = "unsigned n = 1500000000; int *t = __builtin_alloca(n * 4); int *u = __builtin_alloca(4 * n);
+        for (unsigned i = 0; i < n; i++) t[i] = 1; for (unsigned i = 0; i < n; i++) check(t[i] == 1);";
+    assert!(!proved(&format!("{HEAD} int main(void) {{ {made} return 0; }}")));
+    let small = made.replace("1500000000", "15");
+    assert!(proved(&format!("{HEAD} int main(void) {{ {small} return 0; }}")));
+}

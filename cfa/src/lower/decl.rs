@@ -238,7 +238,7 @@ impl<'a> Lower<'a> {
     fn local(&mut self, name: &'a str, ty: Type, init: Option<ExprRef>, range: Range) {
         let ty = self.completed_by(ty, init);
         let taken = self.survey.is_taken(name, Some((self.file, self.cx.start)));
-        let (binding, birth) = self.local_binding(name, ty, init.is_some(), taken, range.0, range);
+        let (binding, birth) = self.local_binding(name, ty, init.is_some(), taken, range.0);
         self.bind(name, binding.clone(), Some(range.1));
         // `int x = x;`: the new variable has no value yet.
         let filled = init.is_some_and(|init| !self.mentions(init, name));

@@ -564,7 +564,7 @@ impl<'a> Lower<'a> {
             [slot, ..] if in_variables && scalar => Binding::Var(slot.var, ty),
             _ if in_variables => Binding::Place(Place::Vars(slots.clone(), 0), ty),
             _ => {
-                let (binding, birth) = self.local_binding(name, ty, true, true, self.cx.start, range);
+                let (binding, birth) = self.local_binding(name, ty, true, true, self.cx.start);
                 self.give_birth(&birth, true, range);
                 if let Binding::Place(place, ty) = &binding {
                     self.copy(place, &Place::Vars(slots.clone(), 0), ty, range);

@@ -147,7 +147,6 @@ impl<'a> Lower<'a> {
         filled: bool,
         taken: bool,
         at: u32,
-        range: Range,
     ) -> (Binding, Birth) {
         let full = format!("{}::{name}", self.cx.name);
         let scope = VarScope::Local(self.cx.func);
@@ -186,7 +185,6 @@ impl<'a> Lower<'a> {
         }
         let size_type = self.machine.size_type();
         let var = self.new_var(&format!("{}::&{name}", self.cx.name), size_type, scope, true);
-        let size = if constant.is_none() { self.saved(size, range) } else { size };
         let addr = self.exprs.var(var, size_type);
         (Binding::Place(Place::Memory(addr), ty), Birth::Alloc(var, size))
     }
@@ -194,7 +192,11 @@ impl<'a> Lower<'a> {
     /// Lets an object come to life.
     pub(super) fn give_birth(&mut self, birth: &Birth, filled: bool, range: Range) {
         match birth {
-            Birth::Alloc(var, size) => self.alloc(*var, *size, AllocKind::Stack, range),
+            Birth::Alloc(var, size) => {
+                let constant = self.exprs.as_const(*size).is_some();
+                let kind = if constant { AllocKind::Stack } else { AllocKind::VariableLength };
+                self.alloc(*var, *size, kind, range);
+            }
             Birth::Nothing => {}
             _ if filled => {}
             Birth::Vars(vars) => {
@@ -225,7 +227,7 @@ impl<'a> Lower<'a> {
         let (binding, birth) = if self.at_file_scope() {
             (self.static_binding("(literal)", "literal", ty, true), Birth::Nothing)
         } else {
-            self.local_binding("(literal)", ty, true, true, range.0, range)
+            self.local_binding("(literal)", ty, true, true, range.0)
         };
         self.give_birth(&birth, true, range);
         match binding {

@@ -306,7 +306,7 @@ impl<'a> Lower<'a> {
             }
             // An array in a value that has no address, such as a returned structure: the array alone moves to memory.
             (Type::Array(..), place @ Place::Vars(..), ..) => {
-                let (binding, birth) = self.local_binding("(array)", ty.clone(), true, true, range.0, range);
+                let (binding, birth) = self.local_binding("(array)", ty.clone(), true, true, range.0);
                 self.give_birth(&birth, true, range);
                 match binding {
                     Binding::Place(to @ Place::Memory(addr), _) => {

@@ -35,7 +35,7 @@ impl Lower<'_> {
                 Op::Call { callee, .. } if callee == func && func != main => {
                     own_calls.entry(func).or_default().push(at)
                 }
-                Op::Alloc { kind: AllocKind::Stack, .. } => {
+                Op::Alloc { kind: AllocKind::Stack | AllocKind::VariableLength, .. } => {
                     in_memory.insert(func);
                 }
                 Op::Load { .. } | Op::Store { .. } => {
