@@ -69,31 +69,27 @@ struct Ends<'b> {
     facts: Vec<CondId>,
 }
 
-/// For each write how many iterations later than the first one it comes to the same position, times the stride; none if that
-/// is not the same for all positions.
-fn delays(writes: &[Write]) -> Result<Option<Vec<i128>>, Stop> {
-    let mut delays = Vec::new();
-    for write in writes {
-        let later = writes[0].start.minus(&write.start)?.as_constant();
-        let Some(later) = later.filter(|_| write.stride == writes[0].stride) else { return Ok(None) };
-        delays.push(later * write.stride.signum());
-    }
-    Ok(Some(delays))
-}
-
-/// Whether of two writes to the same position the one of the later iteration comes last.
-pub(crate) fn in_order(writes: &[Write]) -> Result<bool, Stop> {
-    Ok(delays(writes)?.is_some_and(|delays| delays.windows(2).all(|pair| pair[0] < pair[1])))
+/// How many iterations later than the second one the first write comes to the same position, times the stride; none if that is
+/// not the same for all positions.
+fn delay(one: &Write, other: &Write) -> Result<Option<i128>, Stop> {
+    let later = other.start.minus(&one.start)?.as_constant();
+    Ok(later.filter(|_| one.stride == other.stride).map(|later| later * one.stride.signum()))
 }
 
 /// Sorts the writes of an iteration such that they are in order, if that can be done.
-fn sort(writes: &mut [Write]) -> Result<(), Stop> {
-    let Some(delays) = delays(writes)? else { return Ok(()) };
-    let mut order: Vec<usize> = (0..writes.len()).collect();
-    order.sort_by_key(|at| delays[*at]);
-    let sorted: Vec<Write> = order.iter().map(|at| writes[*at].clone()).collect();
-    writes.clone_from_slice(&sorted);
-    Ok(())
+fn sort(writes: Vec<Write>) -> Result<Vec<Write>, Stop> {
+    let mut sorted: Vec<Write> = Vec::new();
+    for write in writes {
+        let mut place = sorted.len();
+        for (at, other) in sorted.iter().enumerate() {
+            if delay(&write, other)?.is_some_and(|delay| delay < 0) {
+                place = at;
+                break;
+            }
+        }
+        sorted.insert(place, write);
+    }
+    Ok(sorted)
 }
 
 impl Walker<'_> {
@@ -139,6 +135,35 @@ impl Walker<'_> {
             };
         }
         Ok(more)
+    }
+
+    /// Whether of two writes to the same position, up to the iteration of which the facts are known, the one of the later
+    /// iteration comes last.
+    pub(crate) fn in_order(&mut self, time: Atom, facts: &[CondId], writes: &[Write]) -> Result<bool, Stop> {
+        for (at, other) in writes.iter().enumerate() {
+            for one in &writes[..at] {
+                let in_order = match delay(other, one)? {
+                    Some(delay) => delay > 0,
+                    None => self.apart(time, facts, one, other)? && self.apart(time, facts, other, one)?,
+                };
+                if !in_order {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether one write is not in this iteration where the other one was in an earlier one, or is in this one.
+    fn apart(&mut self, time: Atom, facts: &[CondId], now: &Write, earlier: &Write) -> Result<bool, Stop> {
+        let (this, other) = (Poly::atom(time), Poly::atom(self.pool.hole()));
+        let mut facts = facts.to_vec();
+        facts.push(self.pool.at_most(&Poly::constant(0), &other)?);
+        facts.push(self.pool.at_most(&other, &this)?);
+        let now = now.start.plus(&this.times_constant(now.stride)?)?;
+        let earlier = earlier.start.plus(&other.times_constant(earlier.stride)?)?;
+        let same = self.pool.equal(&now, &earlier)?;
+        self.prover.excluded(&mut self.pool, &facts, same)
     }
 
     /// A closed form as the manner of guessing wants it.
@@ -267,14 +292,14 @@ impl Walker<'_> {
         let mut writes: Vec<Write> = Vec::new();
         for index in &positions {
             let Some((stride, start)) = index.linear_in(time) else { return Ok(false) };
-            if moves(&self.pool, &start) {
+            if stride == 0 || moves(&self.pool, &start) {
                 return Ok(false);
             }
             let Some((value, guard)) = self.written(ends, &stores, index) else { return Ok(false) };
             writes.push(Write { start, stride, value, guard, rows: 1 });
         }
-        sort(&mut writes)?;
-        if !in_order(&writes)? {
+        writes = sort(writes)?;
+        if !self.in_order(time, &ends.facts, &writes)? {
             return Ok(false);
         }
         let old = self.contents(subject.before, cells);
@@ -454,7 +479,7 @@ impl Walker<'_> {
                 let begun = self.pool.at_most(&Poly::constant(0), &iteration)?;
                 let ended = self.pool.less(&iteration, &time)?;
                 let earlier = self.pool.and(vec![begun, ended]);
-                if !self.prover.excluded(&mut self.pool, &subject.before.facts, earlier)? {
+                if !self.prover.excluded(&mut self.pool, &ends.facts, earlier)? {
                     return Ok(false);
                 }
             }
@@ -470,12 +495,27 @@ impl Walker<'_> {
         write.guard = replacement.cond(&mut self.pool, write.guard)?;
         if let Some(element) = carried {
             let before = Poly::atom(element);
-            let increase = self.increase(&write.value, &before)?;
+            let carries = |pool: &Pool, poly: &Poly| pool.mentions(poly, &|atom| atom == element);
+            let mut increase = self.increase(&write.value, &before)?;
             let first = write.start.plus_constant(-write.stride)?;
             let first = self.element(subject.before, families[0].old, &first)?;
             let next = time.plus_constant(1)?;
-            let sum = self.pool.sum(&increase, subject.time, &next)?;
-            write.value = first.plus(&sum)?;
+            write.value = if carries(&self.pool, &increase) {
+                // The first iteration may begin anew.
+                let mut facts = ends.facts.clone();
+                facts.push(self.pool.at_most(&Poly::constant(1), &time)?);
+                let later = self.settled(&facts, &write.value)?;
+                increase = self.increase(&later, &before)?;
+                if carries(&self.pool, &increase) {
+                    return Ok(false);
+                }
+                let begin = [(element, first), (subject.time, Poly::constant(0))].into_iter().collect();
+                let begin = Replacement::new(begin).poly(&mut self.pool, &write.value)?;
+                let increase = self.pool.replace(&increase, subject.time, &next)?;
+                begin.plus(&self.pool.sum(&increase, subject.time, &time)?)?
+            } else {
+                first.plus(&self.pool.sum(&increase, subject.time, &next)?)?
+            };
         }
         Ok(true)
     }

@@ -21,7 +21,7 @@ use rustc_hash::FxHashSet;
 use crate::arrays::Write;
 use crate::eval::gave_up;
 use crate::extrema::Extremum;
-use crate::guess::{Round, Unsolved, in_order};
+use crate::guess::{Round, Unsolved};
 use crate::poly::{Atom, Poly};
 use crate::pool::{ArrayId, ArrayKind, AtomKind, CondId, Pool};
 use crate::relations::Relation;
@@ -446,10 +446,13 @@ impl Walker<'_> {
             return self.rows_hold(subject, base, back, cells, write);
         }
         let moves = |write: &Write| self.pool.mentions(&write.start, &|atom| atom == subject.time);
-        if writes.iter().any(moves) || !in_order(writes)? {
+        if writes.iter().any(moves) {
             return Ok(false);
         }
         for state in back {
+            if !self.in_order(subject.time, &state.facts, writes)? {
+                return Ok(false);
+            }
             let Some(mut stores) = self.stores(state.memory[&cells], base) else { return Ok(false) };
             for write in writes {
                 let now = Poly::atom(subject.time);

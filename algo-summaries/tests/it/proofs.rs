@@ -414,3 +414,34 @@ fn arrays_may_be_larger_than_memory() {
     let small = made.replace("1500000000", "15");
     assert!(proved(&format!("{HEAD} int main(void) {{ {small} return 0; }}")));
 }
+
+#[test]
+fn loops_write_from_both_ends() {
+    let body = "int n = __VERIFIER_nondet_int(); if (n < 1 || n > 500) return 0;
+        for (int i = 0; i < n; i++) { a[2 * n - 1 - i] = 7; a[i] = i; }
+        for (int i = 0; i < 2 * n; i++) check(i < n ? a[i] == i : a[i] == 7);";
+    right_and_wrong(body, "a[i] == 7", "a[i] == 8");
+    // The ends meet: the later iteration is the one that counts.
+    right_and_wrong(body, "a[2 * n - 1 - i]", "a[2 * n - 2 - i]");
+    right_and_wrong(body, "i < n; i++) { a", "i <= n; i++) { a");
+}
+
+#[test]
+fn loops_mirror_one_half() {
+    let body = "for (int i = 0; i < 1000; i++) a[i] = __VERIFIER_nondet_int();
+        for (int i = 0; i < 500; i++) a[i] = a[999 - i];
+        for (int i = 0; i < 500; i++) check(a[i] == a[999 - i]);";
+    right_and_wrong(body, "i < 500; i++) a[i]", "i < 499; i++) a[i]");
+    right_and_wrong(body, "check(a[i] == a[999 - i])", "check(a[i] == a[998 - i])");
+    right_and_wrong(body, "a[i] = a[999 - i]", "a[i] = a[999 - i / 2]");
+}
+
+#[test]
+fn rows_begin_anew() {
+    let body = "for (int i = 0; i < 300; i++) for (int j = 0; j < 3; j++)
+            if (j == 0) a[3 * i + j] = 5; else a[3 * i + j] = a[3 * i + j - 1] + 2;
+        for (int i = 0; i < 900; i++) check(a[i] == 5 + 2 * (i % 3));";
+    right_and_wrong(body, "5 + 2 *", "5 + 3 *");
+    right_and_wrong(body, "j == 0", "j == 1");
+    right_and_wrong(body, "a[3 * i + j] = 5", "a[3 * i + j] = i");
+}
