@@ -7,7 +7,54 @@ use crate::eval::{Computed, Eval, is_pointer};
 use crate::graph::{Symbol, Value};
 use crate::range::Range;
 
+/// More cases than this are not told apart.
+const CASES: usize = 8;
+/// Bigger conditions, as trees, have one case.
+const SMALL: u32 = 64;
+
+/// Conditions that have truth values together.
+type Conjunction = Vec<(ExprId, bool)>;
+
 impl Eval<'_> {
+    /// The cases in which a condition has a truth value, if there are not too many of them.
+    pub(crate) fn cases(&mut self, cond: ExprId, truth: bool) -> Vec<Conjunction> {
+        let cases = (self.sizes[cond.index()] <= SMALL).then(|| self.alternatives(cond, truth)).flatten();
+        cases.filter(|cases| cases.len() <= CASES).unwrap_or_else(|| vec![vec![(cond, truth)]])
+    }
+
+    fn alternatives(&mut self, cond: ExprId, truth: bool) -> Option<Vec<Conjunction>> {
+        let both = |lefts: Vec<Conjunction>, rights: &[Conjunction]| {
+            let pairs = lefts.iter().flat_map(|left| rights.iter().map(|right| [&left[..], right].concat()));
+            (lefts.len() * rights.len() <= CASES).then(|| pairs.collect::<Vec<_>>())
+        };
+        match self.program.exprs.get(cond).kind {
+            ExprKind::Not(arg) => self.alternatives(arg, !truth),
+            ExprKind::And(left, right) | ExprKind::Or(left, right) => {
+                let needs_both = truth == matches!(self.program.exprs.get(cond).kind, ExprKind::And(..));
+                match (self.truth(left), self.truth(right)) {
+                    (Some(known), _) if (known == truth) != needs_both => {
+                        Some(if needs_both { Vec::new() } else { vec![Vec::new()] })
+                    }
+                    (_, Some(known)) if (known == truth) != needs_both => {
+                        Some(if needs_both { Vec::new() } else { vec![Vec::new()] })
+                    }
+                    (Some(_), _) => self.alternatives(right, truth),
+                    (_, Some(_)) => self.alternatives(left, truth),
+                    (None, None) => {
+                        let rights = self.alternatives(right, truth)?;
+                        if needs_both {
+                            return both(self.alternatives(left, truth)?, &rights);
+                        }
+                        let mut cases = self.alternatives(left, truth)?;
+                        cases.extend(both(self.alternatives(left, !truth)?, &rights)?);
+                        Some(cases)
+                    }
+                }
+            }
+            _ => Some(vec![vec![(cond, truth)]]),
+        }
+    }
+
     /// A condition has a truth value; false if that cannot be.
     #[must_use]
     pub(crate) fn assume(&mut self, cond: ExprId, truth: bool) -> bool {

@@ -4,7 +4,7 @@
 //! That is so if its objects can be mapped to different objects of the other one, and its unknown numbers to values there,
 //! so that whatever it says holds there. A crowd is mapped to any number of objects.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::crowd::Choice;
 use crate::graph::{Cell, Graph, Kind, Object, ObjectId, Pointer, Symbol, Value};
@@ -103,7 +103,7 @@ impl<'a> Mapping<'a> {
                 return false;
             };
             let is_same = self.kinds(one, other) && one.size == other.size;
-            if !is_same || !self.cells(one, other) || !self.choices(one, lesser) {
+            if !is_same || !self.cells(one, other) || !self.rows(one, other) || !self.choices(one, lesser) {
                 return false;
             }
         }
@@ -117,6 +117,19 @@ impl<'a> Mapping<'a> {
             Kind::Segment(_) => lesser.kind == greater.kind || lesser.kind == Kind::Single,
             Kind::Crowd => lesser.kind != Kind::Dead,
         }
+    }
+
+    /// Each word is one that the greater one allows.
+    fn rows(&self, greater: &Object, lesser: &Object) -> bool {
+        let Some(rows) = &greater.rows else { return true };
+        // Bytes that are zero hold numbers, too.
+        let mut lesser = lesser.clone();
+        for (offset, bytes) in rows.offsets() {
+            if let Some(cell) = lesser.load(offset, bytes) {
+                lesser.cells.insert(offset, cell);
+            }
+        }
+        rows.include(&self.lesser.rows(&lesser, &BTreeSet::new()))
     }
 
     /// Each choice is one between all that the bytes may be.

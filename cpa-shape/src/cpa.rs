@@ -9,16 +9,17 @@ use std::sync::Arc;
 use cfa::{IntTy, NodeId, Program, VarId};
 use cpa_core::{Adjusted, At, Cpa, Cx, Step, Stop};
 
+use crate::fold::Limits;
 use crate::graph::{Graph, Kind, ObjectId, Value};
 use crate::machine::Machine;
 use crate::range::{Range, types};
 
 /// How much is told apart at a loop head as long as it has had less than this number of states.
 const LEVELS: [(usize, Level); 4] = [
-    (100, Level { objects: 12, numbers: 8, apart: usize::MAX }),
-    (300, Level { objects: 8, numbers: 4, apart: 12 }),
-    (1000, Level { objects: 5, numbers: 2, apart: 8 }),
-    (usize::MAX, Level { objects: 3, numbers: 1, apart: 4 }),
+    (100, Level { fold: Limits { apart: 5, objects: 12, kinds: 6, order: true }, numbers: 8, apart: usize::MAX }),
+    (300, Level { fold: Limits { apart: 4, objects: 8, kinds: 4, order: true }, numbers: 4, apart: 12 }),
+    (1000, Level { fold: Limits { apart: 4, objects: 5, kinds: 4, order: true }, numbers: 2, apart: 8 }),
+    (usize::MAX, Level { fold: Limits { apart: 2, objects: 3, kinds: 3, order: false }, numbers: 1, apart: 6 }),
 ];
 /// A graph with more objects than this after folding is not followed.
 const OBJECTS: usize = 60;
@@ -61,8 +62,7 @@ impl fmt::Display for ShapeState {
 /// How much is told apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Level {
-    /// Graphs with more objects than this get segments whose nodes differ in the numbers that they hold.
-    objects: usize,
+    fold: Limits,
     /// A variable or cell that has had more numbers than this gets a range.
     numbers: usize,
     /// Of graphs with more objects than this those that no variable points to become crowds.
@@ -138,7 +138,21 @@ impl ShapeCpa {
                 ObjectId::Fixed(number) => Site::Fixed(number, offset),
                 ObjectId::Made(_) => Site::Made(object.size, offset),
             };
-            for (&offset, cell) in &object.cells {
+            if let Some(rows) = &object.rows {
+                let rows = rows.map(|letter| {
+                    let mut letter = letter.clone();
+                    for (&offset, (bytes, range)) in &mut letter {
+                        if let Some(widened) = self.widened(head, site(offset), range, &types(*bytes)) {
+                            *range = widened;
+                        }
+                    }
+                    letter
+                });
+                graph.set_rows(id, rows);
+            }
+            let object = Rc::clone(&graph.objects[&id]);
+            let of_rows = object.rows.as_ref().map(|rows| rows.offsets()).unwrap_or_default();
+            for (&offset, cell) in object.cells.iter().filter(|(offset, _)| !of_rows.contains_key(offset)) {
                 let types = types(cell.bytes);
                 if let Some(widened) = self.widened_value(graph, (head, site(offset)), cell.value, &types) {
                     let is_segment = matches!(object.kind, Kind::Segment(_));
@@ -222,7 +236,7 @@ impl Cpa for ShapeCpa {
         self.machine.collect(&mut graph);
         if self.heads.contains(&at.node) {
             let level = self.level(at.node);
-            graph.fold(level.objects);
+            graph.fold(level.fold);
             graph.gather(level.apart.min(self.machine.options.apart));
             *self.states.entry(at.node).or_default() += 1;
             self.widen(at.node, &mut graph);

@@ -7,8 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::graph::{Cell, End, Graph, Kind, Link, Object, ObjectId, Pointer, Value, target};
+use crate::graph::{End, Graph, Kind, Link, Object, ObjectId, Pointer, Value, target};
 use crate::range::Range;
+use crate::rows::Rows;
 
 /// Where pointers to an object stand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,29 +19,60 @@ struct Reference {
     end: End,
 }
 
+/// How neighbours in a list may differ in the numbers that they hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Numbers {
+    /// Not, but for what is known to stand next to each other.
+    Alike,
+    /// There may be a few kinds of nodes.
+    Kinds,
+    /// In any way.
+    Any,
+}
+
+/// How much is folded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Limits {
+    /// Graphs with more objects than this get segments whose nodes are of a few kinds.
+    pub(crate) apart: usize,
+    /// Graphs with more objects than this get segments whose nodes differ, first in the numbers that they hold, then in where they
+    /// were made.
+    pub(crate) objects: usize,
+    /// Segments with more kinds of nodes than this have one kind.
+    pub(crate) kinds: usize,
+    /// Whether it is known which kinds stand next to each other and at the ends.
+    pub(crate) order: bool,
+}
+
 /// In what the nodes of a segment may differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Differ {
     /// In the numbers that they hold.
-    numbers: bool,
+    numbers: Numbers,
     /// In where they were made.
     places: bool,
 }
 
 impl Graph {
-    /// Folds what can be folded. Graphs with more objects than `most` get segments whose nodes differ, first in the numbers that
-    /// they hold, then in where they were made.
-    pub(crate) fn fold(&mut self, most: usize) {
-        for (numbers, places) in [(false, false), (true, false), (false, true), (true, true)] {
+    /// Folds what can be folded.
+    pub(crate) fn fold(&mut self, limits: Limits) {
+        let ways = [
+            (0, Numbers::Alike, false),
+            (limits.apart, Numbers::Kinds, false),
+            (limits.objects, Numbers::Any, false),
+            (limits.objects, Numbers::Alike, true),
+            (limits.objects, Numbers::Any, true),
+        ];
+        for (most, numbers, places) in ways {
             let made = self.objects.keys().filter(|id| matches!(id, ObjectId::Made(_))).count();
-            if (numbers || places) && made <= most {
+            if made <= most {
                 return;
             }
-            while self.fold_one(Differ { numbers, places }) {}
+            while self.fold_one(Differ { numbers, places }, limits) {}
         }
     }
 
-    fn fold_one(&mut self, differ: Differ) -> bool {
+    fn fold_one(&mut self, differ: Differ, limits: Limits) -> bool {
         let named: BTreeSet<ObjectId> = self.vars.values().filter_map(target).collect();
         let mut references: BTreeMap<ObjectId, Vec<Reference>> = BTreeMap::new();
         for (&id, object) in &self.objects {
@@ -71,25 +103,18 @@ impl Graph {
                 if !(alike || differ.places && self.is_longer(first, second, link, &references)) {
                     return None;
                 }
-                let merged = self.merged(first, second, link, differ.numbers)?;
+                let merged = self.merged((first, second), link, differ.numbers, limits)?;
                 self.is_private(first, second, link, &references).then_some((first, second, merged))
             })
         });
-        let Some((first, second, (object, apart))) = folded else { return false };
+        let Some((first, second, (object, rows))) = folded else { return false };
         // What pointed to the first node of the first one points to the first of the segment, what pointed to the last of
         // the second one to the last.
         let second_end = self.last(second);
         *self.object_mut(first) = object;
         self.objects.remove(&second);
         self.redirect(second, second_end, first, End::Last);
-        for (offset, range) in apart {
-            let value = self.unknown(range);
-            let cell = self.object_mut(first).cells.get_mut(&offset);
-            if let Some(cell) = cell {
-                cell.value = value;
-                cell.each = matches!(value, Value::Unknown(_));
-            }
-        }
+        self.set_rows(first, rows);
         true
     }
 
@@ -176,15 +201,15 @@ impl Graph {
                 .all(|reference| proper(reference) && (reference.end == self.last(second) || reference.from == next))
     }
 
-    /// The segment of two neighbours, if they hold the same, with the offsets where each node has a number of its own in a
-    /// range.
+    /// The segment of two neighbours, if they hold the same, without the numbers that each node has of its own, and these.
     fn merged(
         &self,
-        first: ObjectId,
-        second: ObjectId,
+        (first, second): (ObjectId, ObjectId),
         link: Link,
-        coarse: bool,
-    ) -> Option<(Object, Vec<(u64, Range)>)> {
+        numbers: Numbers,
+        limits: Limits,
+    ) -> Option<(Object, Rows)> {
+        let coarse = numbers == Numbers::Any;
         let (mut one, mut other) = (self.object(first).clone(), self.object(second).clone());
         if one.size != other.size || (!coarse && one.choices != other.choices) {
             return None;
@@ -197,7 +222,10 @@ impl Graph {
                 segment.choices.insert(offset, one.or(other));
             }
         }
-        let mut apart = Vec::new();
+        // Where both hold the same or no number of their own, and whether they differ elsewhere.
+        let mut but: BTreeSet<u64> =
+            [Some(link.next), link.prev].into_iter().flatten().map(|(offset, _)| offset).collect();
+        let mut differ = false;
         same_cells(&mut one, &other);
         same_cells(&mut other, &one);
         let offsets: BTreeSet<u64> = one.cells.keys().chain(other.cells.keys()).copied().collect();
@@ -221,6 +249,7 @@ impl Graph {
             match (one.load(offset, bytes), other.load(offset, bytes)) {
                 (Some(one), Some(other)) if one == other && !one.each => {
                     segment.cells.insert(offset, one);
+                    but.insert(offset);
                 }
                 (Some(one), Some(other)) => {
                     let ranges = [one, other].map(|cell| match cell.value {
@@ -229,15 +258,10 @@ impl Graph {
                         Value::Pointer(_) => None,
                     });
                     let [Some(left), Some(right)] = ranges else { return None };
-                    if !coarse && left != right {
-                        return None;
-                    }
-                    segment.cells.insert(offset, Cell { bytes, value: Value::Int(0), each: false });
-                    apart.push((offset, left.hull(&right)));
+                    differ |= left != right;
                 }
                 // Nothing is known about these bytes of one of them.
-                (_, _) if coarse => {}
-                (_, _) => return None,
+                (_, _) => differ = true,
             }
         }
         // The links have cells of the same widths in both.
@@ -254,7 +278,16 @@ impl Graph {
             return None;
         }
         segment.zeros = zeros;
-        Some((segment, apart))
+        let (one, other) = (self.rows(&one, &but), self.rows(&other, &but));
+        let rows = one.then(&other);
+        let rows = if limits.order { rows } else { rows.in_any_order() };
+        let few = rows.kinds() <= limits.kinds;
+        let folds = match numbers {
+            Numbers::Alike => !differ || few && (rows.is_alike(&one) || rows.is_alike(&other)),
+            Numbers::Kinds => !differ || few,
+            Numbers::Any => true,
+        };
+        folds.then(|| (segment, if few { rows } else { rows.of_one_kind() }))
     }
 }
 

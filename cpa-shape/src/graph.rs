@@ -9,6 +9,7 @@ use cfa::{EdgeId, IntTy, VarId};
 
 use crate::crowd::Choice;
 use crate::range::{Range, types};
+use crate::rows::Rows;
 
 /// An object in memory, or a segment of a list, of one graph.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -92,12 +93,18 @@ pub(crate) struct Object {
     pub(crate) choices: BTreeMap<u64, Choice>,
     /// Bytes without cells and choices that are zero: from, to before; sorted, disjoint.
     pub(crate) zeros: Vec<(u64, u64)>,
+    /// In a segment: which numbers nodes hold together, and in which order, if more is known than its cells say.
+    pub(crate) rows: Option<Rows>,
 }
 
 impl Object {
     pub(crate) fn new(size: u64, site: Option<EdgeId>) -> Self {
         let (cells, choices, zeros) = Default::default();
-        Self { kind: Kind::Single, size, site, cells, choices, zeros }
+        Self { kind: Kind::Single, size, site, cells, choices, zeros, rows: None }
+    }
+
+    pub(crate) fn is_segment(&self) -> bool {
+        matches!(self.kind, Kind::Segment(_))
     }
 
     /// The offsets of the cells and choices that share a byte with the given ones.
@@ -327,6 +334,9 @@ impl fmt::Display for Graph {
             }
             for (offset, choice) in &object.choices {
                 write!(f, " +{offset} {choice}")?;
+            }
+            if let Some(rows) = &object.rows {
+                write!(f, "{rows}")?;
             }
         }
         self.symbols.iter().try_for_each(|(Symbol(number), range)| write!(f, "; ?{number} in {range}"))

@@ -18,6 +18,7 @@ mod fold;
 mod graph;
 mod machine;
 mod range;
+mod rows;
 mod segment;
 
 pub use crate::cpa::{ShapeCpa, ShapeOptions, ShapeState};

@@ -16,6 +16,9 @@ use crate::range::Range;
 /// An address that depends on an unknown number with at most so many values has each of them in a case of its own.
 const CASES: i128 = 16;
 
+/// If comparisons have more bounds than this, they are no bounds of ranges.
+const THRESHOLDS: usize = 64;
+
 /// The meaning of a program.
 #[derive(Debug)]
 pub(crate) struct Machine {
@@ -143,9 +146,15 @@ impl Machine {
             // What an unsupported operation leads to is reported by the analysis of locations.
             Op::Skip | Op::Unsupported { .. } | Op::Call { .. } => {}
             Op::Assume { cond, truth } => {
-                if !self.eval(&mut graph).assume(*cond, *truth) {
-                    return Ok(Vec::new());
+                let mut graphs = Vec::new();
+                for case in self.eval(&mut graph).cases(*cond, *truth) {
+                    let mut graph = graph.clone();
+                    let mut eval = self.eval(&mut graph);
+                    if case.into_iter().all(|(cond, truth)| eval.assume(cond, truth)) && !graphs.contains(&graph) {
+                        graphs.push(graph);
+                    }
                 }
+                return Ok(graphs);
             }
             Op::Assign { var, value } => {
                 let value = self.eval(&mut graph).value(*value);
@@ -285,6 +294,19 @@ impl Machine {
                 }
             }
         }
-        if bounds.len() > 64 { vec![0] } else { bounds.into_iter().collect() }
+        if bounds.len() > THRESHOLDS {
+            return vec![0];
+        }
+        // Numbers that variables are set to may be what others are compared with.
+        let mut more = bounds.clone();
+        for edge in &self.program.edges {
+            if let Op::Assign { value, .. } = edge.op
+                && let Some(constant) = exprs.as_const(value)
+            {
+                more.extend([constant - 1, constant, constant + 1]);
+            }
+        }
+        let chosen = if more.len() > THRESHOLDS { bounds } else { more };
+        chosen.into_iter().collect()
     }
 }

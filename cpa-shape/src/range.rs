@@ -14,7 +14,7 @@ pub(crate) fn types(bytes: u64) -> [IntTy; 2] {
 }
 
 /// The integers from `low` to `high` without the holes; never empty, and the bounds are no holes.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Range {
     low: i128,
     high: i128,
@@ -57,6 +57,11 @@ impl Range {
     /// Whether all values of the other range are values of this one.
     pub(crate) fn includes(&self, other: &Range) -> bool {
         self.low <= other.low && other.high <= self.high && self.holes.iter().all(|&hole| !other.contains(hole))
+    }
+
+    /// Whether the values of both together are those of the hull.
+    pub(crate) fn is_continued_by(&self, next: &Range) -> bool {
+        self.holes.is_empty() && next.holes.is_empty() && self.low <= next.low && next.low <= self.high + 1
     }
 
     /// Whether all values are values of a type.

@@ -5,7 +5,8 @@ use crate::graph::{Cell, End, Graph, Kind, Link, Object, ObjectId, Pointer, Valu
 
 impl Graph {
     /// The graphs for the cases of how long the segment is that a value points into, in which the node that it points to is
-    /// an object of its own; the same for a crowd. With each of them the value in that graph.
+    /// an object of its own; the same for a crowd. Which words its nodes are tells more cases apart. With each of them the value
+    /// in that graph.
     pub(crate) fn exposed(self, value: Value) -> Vec<(Graph, Value)> {
         let Value::Pointer(pointer) = value else { return vec![(self, value)] };
         let of_node = |object| Value::Pointer(Pointer { object, end: End::First, ..pointer });
@@ -18,14 +19,33 @@ impl Graph {
             }
             Kind::Segment(link) => link,
         };
-        let (mut one, mut more) = (self.clone(), self);
-        one.end_segment(pointer.object);
-        let node = more.cut(pointer.object, link, pointer.end);
-        vec![(one, of_node(pointer.object)), (more, of_node(node))]
+        let Some(rows) = self.object(pointer.object).rows.clone() else {
+            let (mut one, mut more) = (self.clone(), self);
+            one.end_segment(pointer.object);
+            let node = more.cut(pointer.object, link, pointer.end);
+            return vec![(one, of_node(pointer.object)), (more, of_node(node))];
+        };
+        let mut cases = Vec::new();
+        for letter in rows.at(pointer.end) {
+            if rows.is_word(letter) {
+                let mut one = self.clone();
+                one.end_segment(pointer.object);
+                one.hold(pointer.object, rows.letter(letter));
+                cases.push((one, of_node(pointer.object)));
+            }
+            if let Some(rest) = rows.without(letter, pointer.end) {
+                let mut more = self.clone();
+                let node = more.cut(pointer.object, link, pointer.end);
+                more.hold(node, rows.letter(letter));
+                more.set_rows(pointer.object, rest);
+                cases.push((more, of_node(node)));
+            }
+        }
+        cases
     }
 
     /// A segment has only one node.
-    fn end_segment(&mut self, segment: ObjectId) {
+    pub(crate) fn end_segment(&mut self, segment: ObjectId) {
         let object = self.own(segment);
         *self.object_mut(segment) = Object { kind: Kind::Single, ..object };
         self.redirect(segment, End::Last, segment, End::First);
@@ -65,7 +85,7 @@ impl Graph {
 
     /// A copy of an object in which what each node of a segment has of its own are new unknown numbers.
     fn own(&mut self, id: ObjectId) -> Object {
-        let mut object = self.object(id).clone();
+        let mut object = Object { rows: None, ..self.object(id).clone() };
         for cell in object.cells.values_mut().filter(|cell| cell.each) {
             if let Value::Unknown(symbol) = cell.value {
                 let range = self.range(symbol).clone();

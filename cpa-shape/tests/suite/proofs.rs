@@ -203,3 +203,35 @@ fn nodes_made_at_different_places() {
     check(&walk("p->prev->prev || p->prev->next"), true);
     check(&walk("p->prev->h == 3"), false);
 }
+
+#[test]
+fn kinds_of_nodes() {
+    // Two numbers of a node belong together.
+    let build = "int main(void) { struct node *p = 0; while (__VERIFIER_nondet_int()) {
+        int c = __VERIFIER_nondet_int(); int d = __VERIFIER_nondet_int(); if (c < 0 || c > 3) continue; ";
+    let walk = "while (p) { if (p->h == 0 && p->g >= 500) reach_error(); p = p->next; } return 0; }";
+    let node = "p = make(p, c); p->g = d; }";
+    check(&format!("{build} if (c == 0 && d >= 500) continue; {node} {walk}"), true);
+    check(&format!("{build} if (c == 0 && d > 500) continue; {node} {walk}"), false);
+    check(&format!("{build} if (!(c || d < 500)) continue; {node} {walk}"), true);
+    // Which kinds follow each other.
+    let build = |first: &str| {
+        format!(
+            "int main(void) {{ struct node *p = 0; int flag = 0; while (__VERIFIER_nondet_int()) {{
+            if (flag) p = make(p, 1); else p = make(p, {first}); flag = !flag; }} "
+        )
+    };
+    let walk = "while (p && p->next) { if (p->h == p->next->h) reach_error(); p = p->next; } return 0; }";
+    check(&format!("{} {walk}", build("2")), true);
+    check(&format!("{} {walk}", build("1")), false);
+    let last = "while (p && p->next) p = p->next; if (p && p->h != 2) reach_error(); return 0; }";
+    check(&format!("{} {last}", build("2")), true);
+    check(&format!("{} {}", build("2"), last.replace("p->h != 2", "p->h == 2")), false);
+    // One node of a kind.
+    let one = "int main(void) { struct node *p = make(0, 0); int seen = 0; while (__VERIFIER_nondet_int()) {
+        int c = !seen && __VERIFIER_nondet_int(); if (c) seen = 1; p = make(p, c); }
+        int n = 0; while (p) { if (p->h) n = n < 3 ? n + 1 : n; p = p->next; } if (n > 1) reach_error(); return 0; }";
+    check(one, true);
+    check(&one.replace("n > 1", "n == 1"), false);
+    check(&one.replace("if (c) seen = 1;", "if (c) seen = __VERIFIER_nondet_int();"), false);
+}

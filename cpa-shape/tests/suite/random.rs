@@ -22,7 +22,7 @@ impl Inputs for Choices {
 }
 
 /// The number of programs.
-const ROUNDS: u32 = 250;
+const ROUNDS: u32 = 400;
 
 const NAMES: [&str; 3] = ["p", "q", "r"];
 const NUMBERS: [&str; 5] = ["0", "1", "2", "i", "j"];
@@ -39,13 +39,13 @@ fn statements(random: &mut Random, text: &mut String, depth: u32) {
             2 => write!(text, "{a} = make({b}, {c}); if ({b}) {b}->prev = {a}; "),
             3 => write!(text, "if ({a}) {a} = {a}->{link}; "),
             4 => write!(text, "if ({a}) {a}->{link} = {b}; "),
-            5 => write!(text, "if ({a}) {a}->h = {c}; "),
+            5 => write!(text, "if ({a}) {a}->{} = {c}; ", random.pick(&["h", "g"])),
             6 => write!(text, "{a} = {b}; "),
             7 => write!(text, "if ({a} && {a}->{link} != {b}) {{ {a}->h = {c}; {b} = {a}->{link}; }} "),
             8 => write!(text, "if ({a} && {a}->h == {c}) {b} = {a}; else {b} = 0; "),
             9 => write!(text, "{i} = __VERIFIER_nondet_int(); "),
             10 => write!(text, "if ({i} < 9) {i}++; "),
-            11 => write!(text, "if ({a}) {i} = {a}->h; "),
+            11 => write!(text, "if ({a}) {i} = {a}->{}; ", random.pick(&["h", "g"])),
             12 if random.below(3) == 0 => write!(text, "{a}->h = {c}; {i} = {b}->h; "),
             12 if random.below(6) == 0 => write!(text, "free({a}); "),
             12 => write!(text, "if ({a} && {a}->h {} {c}) {b} = {a}; ", random.pick(&["<", ">=", "!="])),
@@ -79,12 +79,17 @@ fn statements(random: &mut Random, text: &mut String, depth: u32) {
 fn error(random: &mut Random) -> String {
     let (a, b, c) = (random.pick(&NAMES), random.pick(&NAMES), random.pick(&NUMBERS));
     let link = random.pick(&["next", "prev"]);
-    match random.below(7) {
+    let d = random.pick(&NUMBERS);
+    match random.below(9) {
         0 => format!("if ({a} && {a}->h == {c}) reach_error();"),
         1 => format!("if ({a} && {a}->{link} == {b}) reach_error();"),
         2 => format!("if ({a} == {b}) reach_error();"),
         5 => format!("if (i {} {c}) reach_error();", random.pick(&["<", ">", "==", "!="])),
         3 => format!("if ({a} && {a}->{link} && {a}->{link}->h == {c}) reach_error();"),
+        7 => format!("while ({a}) {{ if ({a}->h == {c} && {a}->g == {d}) reach_error(); {a} = {a}->{link}; }}"),
+        8 => format!(
+            "while ({a} && {a}->{link}) {{ if ({a}->h == {c} && {a}->{link}->h == {d}) reach_error(); {a} = {a}->{link}; }}"
+        ),
         4 => format!("while ({a}) {{ if ({a}->h == {c}) reach_error(); {a} = {a}->{link}; }}"),
         _ => format!("while ({a} && {a} != {b}) {{ if ({a}->h != {c}) reach_error(); {a} = {a}->{link}; }}"),
     }
