@@ -33,6 +33,8 @@ enum Way {
     Any,
     /// One more than last time.
     Counting,
+    /// One less than last time.
+    CountingDown,
 }
 
 /// How the inputs of a run are chosen.
@@ -79,6 +81,7 @@ impl Chosen {
             Way::Bit,
             Way::Small,
             Way::Counting,
+            Way::CountingDown,
             Way::Extreme,
             Way::Constant,
             Way::Any,
@@ -166,6 +169,7 @@ impl Chosen {
             },
             Way::Any => i128::from(random.next()),
             Way::Counting => self.count,
+            Way::CountingDown => -self.count,
         };
         ty.wrap(value)
     }
@@ -189,6 +193,7 @@ impl Chosen {
             }
             Way::Any => f64::from_bits(random.next()),
             Way::Counting => self.count as f64,
+            Way::CountingDown => -self.count as f64,
         };
         match ty {
             FloatTy::F32 => i128::from((value as f32).to_bits()),
@@ -254,6 +259,7 @@ fn way(random: &mut Random) -> Way {
         7..=11 => Way::Constant,
         12 | 13 => Way::Extreme,
         14 => Way::Any,
+        _ if random.below(2) == 0 => Way::CountingDown,
         _ => Way::Counting,
     }
 }

@@ -8,6 +8,11 @@ use cfa::machine::{Asked, Inputs};
 /// Runs in which the inputs grow by factors of two, before it begins anew.
 const SPREADS: u32 = 12;
 
+/// In one of so many runs the inputs grow or stay the same, so that arrays are sorted.
+const SORTED: u32 = 4;
+/// By how much.
+const STEPS: [i128; 5] = [-1, 1, 1, 0, -1];
+
 /// Random inputs, the same in every execution of the tool.
 pub struct RandomInputs {
     random: Random,
@@ -16,6 +21,8 @@ pub struct RandomInputs {
     run: u32,
     /// Most inputs are below it.
     spread: u64,
+    /// The last input and how much the next one is greater, in runs with inputs in order.
+    sorted: Option<(i128, i128)>,
 }
 
 impl RandomInputs {
@@ -27,18 +34,26 @@ impl RandomInputs {
                 interesting.extend([value, value + 1]);
             }
         }
-        Self { random: Random(0x9e37_79b9_7f4a_7c15), interesting, run: 0, spread: 1 }
+        Self { random: Random(0x9e37_79b9_7f4a_7c15), interesting, run: 0, spread: 1, sorted: None }
     }
 
     /// Begins a run. Small inputs lead into loops and out of them; large ones show what overflows.
     pub fn next_run(&mut self) {
         self.spread = 1 << (self.run % SPREADS);
+        let begin = i128::from(self.random.below(self.spread));
+        let step = STEPS[(self.run / SORTED) as usize % STEPS.len()];
+        self.sorted = self.run.is_multiple_of(SORTED).then_some((begin, step));
         self.run += 1;
     }
 }
 
 impl Inputs for RandomInputs {
     fn value(&mut self, _asked: Asked, ty: IntTy) -> Option<i128> {
+        if let Some((last, step)) = &mut self.sorted {
+            let value = *last;
+            *last += *step;
+            return Some(ty.wrap(value));
+        }
         let value = match self.random.below(8) {
             0 => self.interesting[self.random.below(self.interesting.len() as u64) as usize],
             1 => -i128::from(self.random.below(self.spread)),

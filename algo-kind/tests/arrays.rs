@@ -73,3 +73,19 @@ fn the_greatest_goes_to_the_end() {
     assert!(proves(&text("999")));
     assert!(!proves(&text("998")));
 }
+
+#[test]
+fn while_a_flag_is_clear() {
+    let text = |clear: &str, test: &str| {
+        format!(
+            "int a[1000]; int main(void) {{ int i, swapped = 1;
+            for (i = 0; i < 1000; i++) a[i] = __VERIFIER_nondet_int();
+            while (swapped) {{ {clear} for (i = 1; i < 1000; i++) if (a[i - 1] > a[i]) {{
+                int t = a[i]; a[i] = a[i - 1]; a[i - 1] = t; swapped = 1; }} }}
+            for (i = 1; i < 1000; i++) check({test}); return 0; }}"
+        )
+    };
+    assert!(proves(&text("swapped = 0;", "a[i - 1] <= a[i]")));
+    assert!(!proves(&text("swapped = 0;", "a[i - 1] < a[i]")));
+    assert!(!proves(&text("swapped = 0; if (__VERIFIER_nondet_int()) break;", "a[i - 1] <= a[i]")));
+}

@@ -9,6 +9,7 @@
 mod conditions;
 mod copies;
 mod facts;
+mod flags;
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -105,6 +106,7 @@ impl<'a> Search<'a> {
             .collect();
         let scalars = self.scalars(&arrays);
         let shapes = self.shapes();
+        let flags = self.flags();
         for &at in &arrays {
             let ranges = self.ranges(&self.layout.arrays[at]);
             let singles = self.singles(at);
@@ -121,10 +123,15 @@ impl<'a> Search<'a> {
                 for fact in self.facts(at, &arrays, (&scalars, &singles), &rows) {
                     facts.entry((fact, 0)).or_default().push(number);
                 }
+                let mut sometimes = Vec::new();
                 for shape in &shapes {
-                    if let Some(fact) = self.condition(at, shape, &rows, high) {
-                        facts.entry((fact, shape.reach)).or_default().push(number);
+                    match self.condition(at, shape, &rows, high) {
+                        Some(fact) => facts.entry((fact, shape.reach)).or_default().push(number),
+                        None => sometimes.push(shape),
                     }
+                }
+                for fact in self.while_flagged(at, (&flags, &sometimes), &rows, high) {
+                    facts.entry(fact).or_default().push(number);
                 }
             }
             for ((fact, reach), holds) in facts {

@@ -83,7 +83,8 @@ pub(crate) fn samples(
         machine.reset();
         inputs.next_run();
         let is_long = LONG.contains(&number);
-        let jumps = if is_long { long } else { JUMPS };
+        // One that does not come to an end leaves some for the others.
+        let jumps = if is_long { (long / (LONG.end - number)).saturating_mul(2).min(long) } else { JUMPS };
         let mut visits: FxHashMap<NodeId, u32> = FxHashMap::default();
         let mut seen: FxHashMap<usize, usize> = FxHashMap::default();
         for _ in 0..jumps {
