@@ -60,7 +60,7 @@ pub(crate) fn activations(
             cx.check()?;
         }
         machine.reset();
-        inputs.next_run();
+        inputs.next_run(false);
         let look = |machine: &Machine, atoms: &[Atom]| -> Vec<i128> {
             atoms.iter().map(|atom| machine.variable(program, atom.var).unwrap_or(0)).collect()
         };

@@ -8,7 +8,7 @@ use cfa::machine::{Asked, Inputs};
 /// Runs in which the inputs grow by factors of two, before it begins anew.
 const SPREADS: u32 = 12;
 
-/// In one of so many runs the inputs grow or stay the same, so that arrays are sorted.
+/// In one of so many runs the inputs may be in order, so that arrays are sorted.
 const SORTED: u32 = 4;
 /// By how much.
 const STEPS: [i128; 5] = [-1, 1, 1, 0, -1];
@@ -37,12 +37,13 @@ impl RandomInputs {
         Self { random: Random(0x9e37_79b9_7f4a_7c15), interesting, run: 0, spread: 1, sorted: None }
     }
 
-    /// Begins a run. Small inputs lead into loops and out of them; large ones show what overflows.
-    pub fn next_run(&mut self) {
+    /// Begins a run. Small inputs lead into loops and out of them; large ones show what overflows; in some runs they are in order
+    /// if that is asked for.
+    pub fn next_run(&mut self, in_order: bool) {
         self.spread = 1 << (self.run % SPREADS);
-        let begin = i128::from(self.random.below(self.spread));
+        let begin = i128::from(self.spread / 2);
         let step = STEPS[(self.run / SORTED) as usize % STEPS.len()];
-        self.sorted = self.run.is_multiple_of(SORTED).then_some((begin, step));
+        self.sorted = (in_order && self.run.is_multiple_of(SORTED)).then_some((begin, step));
         self.run += 1;
     }
 }

@@ -81,7 +81,7 @@ pub(crate) fn samples(
             break;
         }
         machine.reset();
-        inputs.next_run();
+        inputs.next_run(!layout.arrays.is_empty());
         let is_long = LONG.contains(&number);
         // One that does not come to an end leaves some for the others.
         let jumps = if is_long { (long / (LONG.end - number)).saturating_mul(2).min(long) } else { JUMPS };
