@@ -54,18 +54,9 @@ impl<'a> Mapping<'a> {
                     return known == lesser;
                 }
                 self.symbols.insert(symbol, lesser);
-                self.numbers(lesser).is_some_and(|numbers| self.greater.range(symbol).includes(&numbers))
+                self.lesser.numbers(lesser).is_some_and(|numbers| self.greater.range(symbol).includes(&numbers))
             }
             (Value::Int(_) | Value::Pointer(_), _) => false,
-        }
-    }
-
-    /// The numbers that a value of the lesser graph may be; none for addresses.
-    fn numbers(&self, value: Value) -> Option<Range> {
-        match value {
-            Value::Int(value) => Some(Range::point(value)),
-            Value::Unknown(symbol) => Some(self.lesser.range(symbol).clone()),
-            Value::Pointer(_) => None,
         }
     }
 
@@ -170,6 +161,6 @@ impl<'a> Mapping<'a> {
             return !lesser.each && self.value(greater.value, lesser.value);
         }
         let Value::Unknown(symbol) = greater.value else { return false };
-        self.numbers(lesser.value).is_some_and(|numbers| self.greater.range(symbol).includes(&numbers))
+        self.lesser.numbers(lesser.value).is_some_and(|numbers| self.greater.range(symbol).includes(&numbers))
     }
 }

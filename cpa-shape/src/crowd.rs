@@ -13,7 +13,7 @@ use std::rc::Rc;
 use cfa::EdgeId;
 
 use crate::graph::{Cell, End, Graph, Kind, Object, ObjectId, Pointer, Value, target};
-use crate::range::{Range, types};
+use crate::range::Range;
 
 /// What bytes hold: a number of a range, or one of some pointers.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,8 +36,7 @@ impl Choice {
 
     /// Whether it may be any number of its width.
     pub(crate) fn says_nothing(&self) -> bool {
-        let all = |ty| self.numbers.as_ref().is_some_and(|numbers| numbers.includes(&Range::of(ty)));
-        types(self.bytes).into_iter().any(all)
+        self.numbers.as_ref().is_some_and(|numbers| numbers.is_any(self.bytes))
     }
 
     /// Each pointer, or what takes its place.

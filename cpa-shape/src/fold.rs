@@ -8,7 +8,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::graph::{End, Graph, Kind, Link, Object, ObjectId, Pointer, Value, target};
-use crate::range::Range;
 use crate::rows::Rows;
 
 /// Where pointers to an object stand.
@@ -252,13 +251,7 @@ impl Graph {
                     but.insert(offset);
                 }
                 (Some(one), Some(other)) => {
-                    let ranges = [one, other].map(|cell| match cell.value {
-                        Value::Int(value) => Some(Range::point(value)),
-                        Value::Unknown(symbol) => Some(self.range(symbol).clone()),
-                        Value::Pointer(_) => None,
-                    });
-                    let [Some(left), Some(right)] = ranges else { return None };
-                    differ |= left != right;
+                    differ |= self.numbers(one.value)? != self.numbers(other.value)?;
                 }
                 // Nothing is known about these bytes of one of them.
                 (_, _) => differ = true,

@@ -212,6 +212,15 @@ impl Graph {
         &self.symbols[&symbol]
     }
 
+    /// The numbers that a value may be; none for addresses.
+    pub(crate) fn numbers(&self, value: Value) -> Option<Range> {
+        match value {
+            Value::Int(value) => Some(Range::point(value)),
+            Value::Unknown(symbol) => Some(self.range(symbol).clone()),
+            Value::Pointer(_) => None,
+        }
+    }
+
     /// A value takes the place of another one everywhere.
     pub(crate) fn replace(&mut self, mut change: impl FnMut(Value) -> Value) {
         for value in self.vars.values_mut() {

@@ -64,6 +64,11 @@ impl Range {
         self.holes.is_empty() && next.holes.is_empty() && self.low <= next.low && next.low <= self.high + 1
     }
 
+    /// Whether these are all numbers that so many bytes may hold.
+    pub(crate) fn is_any(&self, bytes: u64) -> bool {
+        types(bytes).iter().any(|&ty| self.includes(&Self::of(ty)))
+    }
+
     /// Whether all values are values of a type.
     pub(crate) fn fits(&self, ty: IntTy) -> bool {
         ty.min() <= self.low && self.high <= ty.max()

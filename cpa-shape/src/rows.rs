@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::graph::{Cell, End, Graph, Object, ObjectId, Value};
-use crate::range::{Range, types};
+use crate::range::Range;
 
 /// Numbers that one node holds: by offset the number of bytes and the range. Of other bytes nothing is said.
 pub(crate) type Letter = BTreeMap<u64, (u64, Range)>;
@@ -209,16 +209,10 @@ impl fmt::Display for Rows {
 impl Graph {
     /// The words that the nodes of an object may be, as letters with what it holds at all offsets but the given ones.
     pub(crate) fn rows(&self, object: &Object, but: &BTreeSet<u64>) -> Rows {
-        let number = |cell: &Cell| match cell.value {
-            Value::Int(value) => Some(Range::point(value)),
-            Value::Unknown(symbol) => Some(self.range(symbol).clone()),
-            Value::Pointer(_) => None,
-        };
-        let says_nothing = |bytes: u64, range: &Range| types(bytes).iter().any(|&ty| range.includes(&Range::of(ty)));
         let of_cells = |each: bool| -> Letter {
             let cells = object.cells.iter().filter(|(offset, cell)| !but.contains(offset) && (each || !cell.each));
-            let ranges = cells.filter_map(|(&offset, cell)| Some((offset, (cell.bytes, number(cell)?))));
-            ranges.filter(|(_, (bytes, range))| !says_nothing(*bytes, range)).collect()
+            let ranges = cells.filter_map(|(&offset, cell)| Some((offset, (cell.bytes, self.numbers(cell.value)?))));
+            ranges.filter(|(_, (bytes, range))| !range.is_any(*bytes)).collect()
         };
         match &object.rows {
             None => Rows::of(of_cells(true), object.is_segment()),

@@ -84,7 +84,7 @@ pub(crate) fn samples(
         inputs.next_run(!layout.arrays.is_empty());
         let is_long = LONG.contains(&number);
         // One that does not come to an end leaves some for the others.
-        let jumps = if is_long { (long / (LONG.end - number)).saturating_mul(2).min(long) } else { JUMPS };
+        let jumps = if is_long { (long / (LONG.end - number) * 2).min(long) } else { JUMPS };
         let mut visits: FxHashMap<NodeId, u32> = FxHashMap::default();
         let mut seen: FxHashMap<usize, usize> = FxHashMap::default();
         for _ in 0..jumps {

@@ -20,11 +20,10 @@ impl Search<'_> {
     pub(super) fn flags(&mut self) -> Vec<Flag> {
         let mut set: IndexMap<VarId, Option<BTreeSet<i128>>> = IndexMap::new();
         for edge in &self.program.edges {
-            let (var, value) = match edge.op {
-                Op::Assign { var, value } => (var, self.program.exprs.as_const(value)),
-                Op::Havoc { var, .. } | Op::Load { var, .. } | Op::Alloc { var, .. } => (var, None),
-                Op::Call { result: Some(var), .. } => (var, None),
-                _ => continue,
+            let Some(var) = edge.op.written() else { continue };
+            let value = match edge.op {
+                Op::Assign { value, .. } => self.program.exprs.as_const(value),
+                _ => None,
             };
             let known = set.entry(var).or_insert_with(|| Some(BTreeSet::new()));
             match (known.as_mut(), value) {
@@ -54,11 +53,10 @@ impl Search<'_> {
                 if some.len() < 3 || some.len() == rows.len() {
                     continue;
                 }
+                let value = number(&mut self.manager.terms, value, flag.scalar.ty.bits);
+                let is_set = self.manager.terms.eq(flag.scalar.term, value);
                 for shape in shapes {
                     let Some(fact) = self.condition(at, shape, &some, high) else { continue };
-                    let bits = flag.scalar.ty.bits;
-                    let value = number(&mut self.manager.terms, value, bits);
-                    let is_set = self.manager.terms.eq(flag.scalar.term, value);
                     found.push((self.manager.terms.implies(is_set, fact), shape.reach));
                 }
             }
