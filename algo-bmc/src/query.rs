@@ -16,6 +16,10 @@ use smt::{Term, TermId, algebra};
 /// The time for a query in which products may have any values.
 const WITHOUT_PRODUCTS: Duration = Duration::from_millis(500);
 
+/// The first time for a query about bits, and the time for the same query about integers.
+const AS_BITS: Duration = Duration::from_millis(100);
+const AS_INTEGERS: Duration = Duration::from_millis(400);
+
 /// The steps of the first search for a model, the time that the solver has afterwards, and by what both grow.
 const SEARCH: u64 = 400_000;
 const SOLVER: Duration = Duration::from_millis(250);
@@ -43,12 +47,34 @@ pub fn ask<T>(
     cx.check()?;
     let formula = simplified(manager, formulas);
     let limits = limited(cx, timeout);
-    let answer = match refuted(Manager::path_solver, manager, formula, &limits) {
-        true => Answer::Unsat,
-        false => decide(Manager::path_solver, manager, formula, &limits, read).unwrap_or_else(|(answer, _)| answer),
-    };
+    if refuted(Manager::path_solver, manager, formula, &limits) {
+        return Ok(Answer::Unsat);
+    }
+    let mut read = read;
+    if let Some(integers) = integers(manager, formula) {
+        // Sums and multiples that contradict each other as integers are hard as bits, and the other way round.
+        match decide(Manager::path_solver, manager, formula, &limits.at_most(AS_BITS), read) {
+            Ok(answer) => return Ok(answer),
+            Err((_, unread)) => read = unread,
+        }
+        cx.check()?;
+        let mut solver = manager.integer_solver();
+        solver.assert(&manager.terms, integers);
+        if solver.check(&manager.terms, &[], &limits.at_most(AS_INTEGERS)).is_unsat() {
+            return Ok(Answer::Unsat);
+        }
+    }
+    let answer = decide(Manager::path_solver, manager, formula, &limits, read).unwrap_or_else(|(answer, _)| answer);
     cx.check()?;
     Ok(answer)
+}
+
+/// A formula about integers that has a model if the formula has one; none where products of unknowns matter.
+fn integers(manager: &mut Manager, formula: TermId) -> Option<TermId> {
+    if algebra::has_product(&manager.terms, formula) {
+        return None;
+    }
+    algebra::in_integers(&mut manager.terms, formula)
 }
 
 /// As [`ask`], about all paths up to a bound. Without a timeout models are searched for, too, where symbols have few values.
@@ -116,7 +142,8 @@ fn refuted(
     if let Term::False = manager.terms.get(formula) {
         return true;
     }
-    algebra::without_products(&mut manager.terms, formula).is_some_and(|free| {
+    let hard = algebra::has_product(&manager.terms, formula) || algebra::has_quotient(&manager.terms, formula);
+    hard && algebra::without_products(&mut manager.terms, formula).is_some_and(|free| {
         let mut solver = new_solver(manager);
         solver.assert(&manager.terms, free);
         solver.check(&manager.terms, &[], &limits.at_most(WITHOUT_PRODUCTS)).is_unsat()

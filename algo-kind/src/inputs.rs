@@ -8,6 +8,14 @@ use cfa::machine::{Asked, Inputs};
 /// Runs in which the inputs grow by factors of two, before it begins anew.
 const SPREADS: u32 = 12;
 
+/// Inputs of so many bits are mostly the least or greatest ones in one of so many runs.
+const NARROW: u32 = 16;
+const EXTREME: u32 = 4;
+/// In one of so many runs all inputs may be zero more often.
+const BIASED: u32 = 3;
+/// How often inputs are zero: so many of so many.
+const ODDS: [(u64, u64); 5] = [(1, 2), (1, 8), (7, 8), (1, 32), (1, 3)];
+
 /// In one of so many runs the inputs may be in order, so that arrays are sorted.
 const SORTED: u32 = 4;
 /// By how much.
@@ -23,6 +31,8 @@ pub struct RandomInputs {
     spread: u64,
     /// The last input and how much the next one is greater, in runs with inputs in order.
     sorted: Option<(i128, i128)>,
+    /// Whether inputs are often zero, or the least or greatest of their type, in some runs.
+    varied: bool,
 }
 
 impl RandomInputs {
@@ -34,7 +44,12 @@ impl RandomInputs {
                 interesting.extend([value, value + 1]);
             }
         }
-        Self { random: Random(0x9e37_79b9_7f4a_7c15), interesting, run: 0, spread: 1, sorted: None }
+        Self { random: Random(0x9e37_79b9_7f4a_7c15), interesting, run: 0, spread: 1, sorted: None, varied: false }
+    }
+
+    /// The same, in some runs often with zeros and the least and greatest numbers of small types.
+    pub fn varied(program: &Program) -> Self {
+        Self { varied: true, ..Self::new(program) }
     }
 
     /// Begins a run. Small inputs lead into loops and out of them; large ones show what overflows; in some runs they are in order
@@ -48,14 +63,37 @@ impl RandomInputs {
     }
 }
 
+impl RandomInputs {
+    /// Whether an input is zero, where that is decided first: for truth values, and for all others in some runs. How often
+    /// it is depends on the run and the edge, so that branches on inputs are taken rarely in one run and mostly in another.
+    fn is_zero(&mut self, asked: Asked, ty: IntTy) -> Option<bool> {
+        let truth = ty.max() == 1;
+        if !truth && !(self.varied && self.run % BIASED == 1) {
+            return None;
+        }
+        // The run and the edge together choose from the odds.
+        let mut mixed = Random(u64::from(self.run) << 32 | (asked.edge.index() as u64 + 1));
+        let (zeros, of) = ODDS[(mixed.next() ^ mixed.next() >> 20) as usize % ODDS.len()];
+        let is_zero = self.random.below(of) < zeros;
+        (truth || is_zero).then_some(is_zero)
+    }
+}
+
 impl Inputs for RandomInputs {
-    fn value(&mut self, _asked: Asked, ty: IntTy) -> Option<i128> {
+    fn value(&mut self, asked: Asked, ty: IntTy) -> Option<i128> {
         if let Some((last, step)) = &mut self.sorted {
             let value = *last;
             *last += *step;
             return Some(ty.wrap(value));
         }
+        if let Some(is_zero) = self.is_zero(asked, ty) {
+            return Some(i128::from(!is_zero));
+        }
+        let narrow = ty.bits <= NARROW;
         let value = match self.random.below(8) {
+            1.. if narrow && self.varied && self.run % EXTREME == 1 => {
+                [ty.min(), ty.max(), 0, 1][self.random.below(4) as usize]
+            }
             0 => self.interesting[self.random.below(self.interesting.len() as u64) as usize],
             1 => -i128::from(self.random.below(self.spread)),
             _ => i128::from(self.random.below(self.spread + 1)),

@@ -23,7 +23,7 @@ use smt::Value;
 const RUNS: u32 = 40;
 const JUMPS: u32 = 60;
 /// The first stages are about equations, and about variables.
-const STAGES: [usize; 4] = [1, 1, 1, 4];
+const STAGES: [usize; 4] = [1, 1, 1, 5];
 
 #[test]
 fn products_of_halves_are_kept() {

@@ -151,6 +151,11 @@ impl<'a> Guesser<'a> {
         Guesser { manager, program, layout, samples, funcs, current }
     }
 
+    /// Whether a function is active at the cut point.
+    pub(super) fn is_active(&self, func: FuncId) -> bool {
+        self.funcs.contains_key(&func)
+    }
+
     /// Candidates that are true in all samples, or (`conditional`) in those that meet a condition of the program.
     pub(crate) fn run(&mut self, conditional: bool) -> Vec<TermId> {
         let (program, samples) = (self.program, self.samples);

@@ -103,7 +103,7 @@ impl Induction<'_> {
     }
 
     /// Whether there are products of unknowns in the conditions of the first segments.
-    fn multiplies(&self) -> bool {
+    pub(crate) fn multiplies(&self) -> bool {
         let terms = &self.manager.borrow().terms;
         self.ends().any(|path| algebra::has_product(terms, path.pc))
     }

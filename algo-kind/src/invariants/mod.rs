@@ -9,6 +9,7 @@ mod candidates;
 mod dataflow;
 mod env;
 mod induction;
+mod inequalities;
 mod instances;
 mod memory;
 mod multiplied;
@@ -80,6 +81,8 @@ enum Stage {
     Equations,
     /// About variables.
     Guesses,
+    /// Inequalities between two and more variables.
+    Inequalities,
     /// About variables, cells and arrays.
     Memory,
     /// The same where conditions of the program hold.
@@ -118,7 +121,15 @@ impl Generator {
             Strategy::DataFlow => PRECISIONS.map(Stage::DataFlow).to_vec(),
             Strategy::Induction => {
                 let [coarse, fine] = PRECISIONS.map(Stage::DataFlow);
-                vec![Stage::Equations, coarse, Stage::Guesses, fine, Stage::Memory, Stage::Conditional]
+                vec![
+                    Stage::Equations,
+                    coarse,
+                    Stage::Guesses,
+                    fine,
+                    Stage::Inequalities,
+                    Stage::Memory,
+                    Stage::Conditional,
+                ]
             }
         };
         stages.reverse();
@@ -161,6 +172,11 @@ impl Generator {
         let begins = pending.is_none();
         let mut candidates = match pending {
             Some(candidates) => candidates,
+            // Products of unknowns are as hard as inequalities, and not needed together.
+            None if stage == Stage::Inequalities && self.induction(steps).multiplies() => {
+                self.stages.pop();
+                return Ok(Some(known.clone()));
+            }
             None => match self.candidates(cx, stage, known)? {
                 Some(candidates) => candidates,
                 None => {
@@ -169,13 +185,7 @@ impl Generator {
                 }
             },
         };
-        let induction = Induction {
-            program: &self.program,
-            manager: &self.manager,
-            entry: &self.entry,
-            steps,
-            timeout: QUERY_TIMEOUT,
-        };
+        let induction = self.induction(steps);
         // What needs no circuits for quotients is soon proved, and may suffice.
         let freely = begins && induction.only_divides();
         let proved = if freely {
@@ -187,8 +197,16 @@ impl Generator {
             self.pending = Some(candidates);
         } else {
             self.stages.pop();
+            if stage == Stage::Inequalities && proved.as_ref().is_ok_and(|proved| proved != known) {
+                // What was not inductive before may be with inequalities.
+                self.stages.push(Stage::Guesses);
+            }
         }
         proved.map(Some)
+    }
+
+    fn induction<'a>(&'a self, steps: &'a [StepUnrolling]) -> Induction<'a> {
+        Induction { program: &self.program, manager: &self.manager, entry: &self.entry, steps, timeout: QUERY_TIMEOUT }
     }
 
     /// The candidates of a stage; none if it does not apply.
@@ -197,12 +215,17 @@ impl Generator {
             Stage::DataFlow(precision) => self.data_flow(cx, precision)?,
             Stage::Proposed => self.proposed(cx)?,
             Stage::Equations => self.equations(cx)?,
-            Stage::Guesses => self.guesses(cx, Layout::default(), false)?,
+            Stage::Guesses => self.guesses(cx, Layout::default(), |guesser| guesser.run(false))?,
+            Stage::Inequalities => {
+                let bitvectors = self.manager.borrow().encoder.encoding() == Encoding::Bitvector;
+                if bitvectors { Some(self.inequalities(cx)?) } else { None }
+            }
             Stage::Memory | Stage::Conditional => {
                 let layout = Layout::of(&self.program);
                 let bitvectors = self.manager.borrow().encoder.encoding() == Encoding::Bitvector;
                 let applicable = bitvectors && layout != Layout::default();
-                if applicable { self.guesses(cx, layout, stage == Stage::Conditional)? } else { None }
+                let conditional = stage == Stage::Conditional;
+                if applicable { self.guesses(cx, layout, |guesser| guesser.run(conditional))? } else { None }
             }
         };
         let Some(mut candidates) = candidates else { return Ok(None) };
@@ -242,7 +265,9 @@ impl Generator {
         if !candidates::has_polynomials(&self.manager.borrow(), &self.program) {
             return Ok(None);
         }
-        let Some(mut candidates) = self.guesses(cx, Layout::default(), false)? else { return Ok(None) };
+        let Some(mut candidates) = self.guesses(cx, Layout::default(), |guesser| guesser.run(false))? else {
+            return Ok(None);
+        };
         let terms = &self.manager.borrow().terms;
         for list in &mut candidates {
             list.retain(|&term| matches!(terms.get(term), smt::Term::Eq(..)));
@@ -250,12 +275,38 @@ impl Generator {
         Ok(Some(candidates))
     }
 
-    fn guesses(&mut self, cx: &Cx, layout: Layout, conditional: bool) -> Result<Option<Vec<Vec<TermId>>>, Stop> {
+    fn inequalities(&mut self, cx: &Cx) -> Result<Vec<Vec<TermId>>, Stop> {
+        let none = Layout::default();
+        let samples = sample::samples(cx, &self.program, &self.targets, &self.cutpoints, &none, sample::MANY)?;
+        Ok(self.guessed(&none, &samples, |guesser| guesser.inequalities()))
+    }
+
+    fn guessed(
+        &self,
+        layout: &Layout,
+        samples: &[Vec<Sample>],
+        run: impl Fn(&mut Guesser<'_>) -> Vec<TermId>,
+    ) -> Vec<Vec<TermId>> {
+        let manager = &mut *self.manager.borrow_mut();
+        let guess = |(number, samples): (usize, &Vec<Sample>)| {
+            let (program, cutpoints) = (&self.program, &self.cutpoints);
+            run(&mut Guesser::new(manager, program, cutpoints, number, &self.current, (layout, samples)))
+        };
+        samples.iter().enumerate().map(guess).collect()
+    }
+
+    /// What a guesser makes of the samples of each cut point.
+    fn guesses(
+        &mut self,
+        cx: &Cx,
+        layout: Layout,
+        run: impl Fn(&mut Guesser<'_>) -> Vec<TermId>,
+    ) -> Result<Option<Vec<Vec<TermId>>>, Stop> {
         let (whole, samples) = match self.sampled.take() {
             Some(known) => known,
             None => {
                 let layout = Layout::of(&self.program);
-                let samples = sample::samples(cx, &self.program, &self.targets, &self.cutpoints, &layout)?;
+                let samples = sample::samples(cx, &self.program, &self.targets, &self.cutpoints, &layout, sample::FEW)?;
                 (layout, samples)
             }
         };
@@ -263,12 +314,7 @@ impl Generator {
             let places = self.cutpoints.points().iter().flat_map(|point| candidates::places(&self.program, point));
             self.current = Current::at(&self.program, places);
         }
-        let manager = &mut *self.manager.borrow_mut();
-        let guess = |(number, samples): (usize, &Vec<Sample>)| {
-            Guesser::new(manager, &self.program, &self.cutpoints, number, &self.current, (&layout, samples))
-                .run(conditional)
-        };
-        let candidates = samples.iter().enumerate().map(guess).collect();
+        let candidates = self.guessed(&layout, &samples, run);
         self.sampled = Some((whole, samples));
         Ok(Some(candidates))
     }

@@ -11,15 +11,13 @@ use cfa::Program;
 use cfa::ids::{NodeId, VarId};
 use cfa::machine::{Code, Machine, Setup, Storage};
 use cpa_core::{Cx, Stop};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::memory::{Array, Layout};
 use super::sums;
 use crate::cutpoints::Cutpoints;
 use crate::inputs::RandomInputs;
 
-/// How many runs are made.
-const RUNS: u32 = 400;
 /// How many jumps backwards a run has.
 const JUMPS: u32 = 400;
 /// These runs are long, so that they come behind loops over large arrays.
@@ -30,8 +28,6 @@ const LONG_JUMPS: u32 = 6_000_000;
 const CHECK: u32 = 1 << 16;
 /// Next to how many computed indices elements are looked at.
 const USES: usize = 6;
-/// How many samples are kept for a cut point.
-const KEPT: usize = 60;
 /// How many of them may come from one short run, so that they differ in the inputs, too.
 const KEPT_OF_RUN: usize = 12;
 /// The same for long runs, which look far.
@@ -61,6 +57,22 @@ impl Sample {
     }
 }
 
+/// Which samples are taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Extent {
+    /// How many runs are made.
+    runs: u32,
+    /// How many samples are kept for a cut point.
+    kept: usize,
+    /// Whether some runs are long.
+    far: bool,
+}
+
+/// Some, also behind long loops.
+pub(crate) const FEW: Extent = Extent { runs: 400, kept: 60, far: true };
+/// Many of short runs, which show what bounds the values.
+pub(crate) const MANY: Extent = Extent { runs: 1500, kept: 2000, far: false };
+
 /// The samples for each cut point; with cells and elements of arrays if a layout is given.
 pub(crate) fn samples(
     cx: &Cx,
@@ -68,21 +80,23 @@ pub(crate) fn samples(
     targets: &BTreeSet<NodeId>,
     cutpoints: &Cutpoints,
     layout: &Layout,
+    extent: Extent,
 ) -> Result<Vec<Vec<Sample>>, Stop> {
     let mut samples = vec![Vec::new(); cutpoints.points().len()];
+    let mut keys = vec![FxHashSet::default(); cutpoints.points().len()];
     let setup = Setup { pauses: &program.loops.heads, ..Setup::new(targets, Storage::Inputs) };
     // A program with too many variables for the machine has no samples.
     let Ok(code) = Code::new(program, &setup) else { return Ok(samples) };
     let mut machine = Machine::new(Rc::new(code), MAX_BYTES);
-    let mut inputs = RandomInputs::new(program);
+    let mut inputs = if extent.far { RandomInputs::new(program) } else { RandomInputs::varied(program) };
     let (mut long, mut jumped) = (LONG_JUMPS, 0u32);
-    for number in 0..RUNS {
-        if samples.iter().all(|seen| seen.len() >= KEPT) {
+    for number in 0..extent.runs {
+        if samples.iter().all(|seen| seen.len() >= extent.kept) {
             break;
         }
         machine.reset();
         inputs.next_run(!layout.arrays.is_empty());
-        let is_long = LONG.contains(&number);
+        let is_long = extent.far && LONG.contains(&number);
         // One that does not come to an end leaves some for the others.
         let jumps = if is_long { (long / (LONG.end - number) * 2).min(long) } else { JUMPS };
         let mut visits: FxHashMap<NodeId, u32> = FxHashMap::default();
@@ -109,11 +123,13 @@ pub(crate) fn samples(
                 continue;
             }
             if let Some(number) = cutpoints.number(machine.active_calls(), head)
-                && samples[number].len() < KEPT
+                && samples[number].len() < extent.kept
             {
                 let sample = look(program, &machine, layout);
                 let of_run = seen.entry(number).or_default();
-                if *of_run < (if is_long { KEPT_OF_LONG } else { KEPT_OF_RUN }) && !samples[number].contains(&sample) {
+                if *of_run < (if is_long { KEPT_OF_LONG } else { KEPT_OF_RUN })
+                    && keys[number].insert(key(program, &sample))
+                {
                     *of_run += 1;
                     samples[number].push(sample);
                 }
@@ -121,6 +137,17 @@ pub(crate) fn samples(
         }
     }
     Ok(samples)
+}
+
+/// What tells samples apart: everything but temporary variables.
+fn key(program: &Program, sample: &Sample) -> Vec<i128> {
+    let lasting = (0..program.vars.len()).map(VarId::new).filter(|&var| !program.var(var).temporary);
+    let mut key: Vec<i128> = lasting.map(|var| sample.vars.get(&var).copied().unwrap_or(i128::MIN)).collect();
+    key.extend(sample.cells.iter().map(|cell| cell.unwrap_or(i128::MIN)));
+    for (index, value) in sample.arrays.iter().chain(&sample.sums).flatten() {
+        key.extend([index, value]);
+    }
+    key
 }
 
 /// Whether a visit is one of some at growing distances, which differ from run to run: 1, 2, 4, 8 and so on, 1, 3, 7, 15 and so

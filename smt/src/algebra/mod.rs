@@ -11,6 +11,7 @@
 mod bounds;
 mod definitions;
 mod ideal;
+mod integers;
 mod lemmas;
 mod opaque;
 #[cfg(test)]
@@ -26,6 +27,7 @@ pub(crate) use bounds::Bounds;
 use definitions::Definitions;
 use ideal::{Ideal, degree};
 
+pub use integers::in_integers;
 pub use lemmas::{conjectures, consequences};
 pub use opaque::{all_without_products, has_product, has_quotient, without_products};
 

@@ -27,9 +27,12 @@ pub fn all_without_products(terms: &mut Terms, formulas: &[TermId]) -> Option<Ve
     Some(formulas.iter().map(|formula| parts.memo[formula]).collect())
 }
 
-/// Whether a product of unknowns occurs in a term.
+/// Two factors with so many bits together are multiplied by a circuit that is no obstacle.
+const SMALL_FACTORS: u32 = 20;
+
+/// Whether a product of unknowns that are not both of few bits occurs in a term.
 pub fn has_product(terms: &Terms, t: TermId) -> bool {
-    terms.post_order(&[t], |_| false).into_iter().any(|t| is_product(terms, t))
+    terms.post_order(&[t], |_| false).into_iter().any(|t| is_product(terms, t) && !is_small(terms, t))
 }
 
 /// Whether a quotient or remainder that needs a circuit occurs in a term.
@@ -43,6 +46,22 @@ fn is_product(terms: &Terms, t: TermId) -> bool {
             terms.as_value(a).is_none() && terms.as_value(b).is_none()
         }
         _ => false,
+    }
+}
+
+/// Whether a product is one of two numbers of few bits.
+fn is_small(terms: &Terms, t: TermId) -> bool {
+    match *terms.get(t) {
+        Term::BvBin(BvBin::Mul, a, b) => significant_bits(terms, a) + significant_bits(terms, b) <= SMALL_FACTORS,
+        _ => false,
+    }
+}
+
+/// The bits of a bit vector that are not copies of its sign or zeros by its form.
+fn significant_bits(terms: &Terms, t: TermId) -> u32 {
+    match *terms.get(t) {
+        Term::Zext { arg, .. } | Term::Sext { arg, .. } => terms.width(arg),
+        _ => terms.width(t),
     }
 }
 

@@ -6,9 +6,9 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::opaque::{Parts, without_products};
-use super::{by_cases, conjectures, consequences};
+use super::{by_cases, conjectures, consequences, in_integers};
 use crate::solver::{Limits, Solver, Z3Config, Z3Logic, Z3Solver};
-use crate::term::{Builder, BvBin, BvCmp, Sort, Term, TermId, Terms, Value, config};
+use crate::term::{Builder, BvBin, BvCmp, BvUn, Sort, Term, TermId, Terms, Value, config};
 
 /// Whether the facts and the negation of the goal are found to contradict each other.
 fn proves(n: &mut Builder, facts: &[TermId], goal: TermId) -> bool {
@@ -172,7 +172,7 @@ impl Maker<'_> {
     }
 
     fn number(&mut self, width: u32, depth: u32) -> TermId {
-        let choice = self.below(if depth == 0 { 3 } else { 11 });
+        let choice = self.below(if depth == 0 { 3 } else { 14 });
         match choice {
             0 | 1 if width == NARROW => {
                 let symbol = self.terms.symbol(NAMES[self.bytes.len() % 3], Sort::Bv(NARROW));
@@ -195,6 +195,23 @@ impl Maker<'_> {
                 let (a, by) = (self.number(width, depth - 1), self.below(6) as u128);
                 let by = self.terms.bv(width, by);
                 self.terms.bv_bin(op, a, by)
+            }
+            11 => {
+                let (a, b) = (self.number(NARROW, depth - 1), self.number(NARROW, depth - 1));
+                let both = self.terms.concat(a, b);
+                let lo = self.below(2) as u32;
+                self.terms.extract(width - 1 + lo, lo, both)
+            }
+            12 => {
+                let op = [BvBin::And, BvBin::Shl, BvBin::Ashr][self.below(3)];
+                let (a, by) = (self.number(width, depth - 1), self.below(4) as u128);
+                let by = self.terms.bv(width, by);
+                self.terms.bv_bin(op, a, by)
+            }
+            13 => {
+                let op = [BvUn::Neg, BvUn::Not][self.below(2)];
+                let a = self.number(width, depth - 1);
+                self.terms.bv_un(op, a)
             }
             _ => {
                 let op = [BvBin::Add, BvBin::Sub, BvBin::Mul, BvBin::Mul, BvBin::Srem][choice - 4];
@@ -304,6 +321,69 @@ proptest! {
             prop_assert_eq!(before, after, "{} and {}", terms.display(formula), terms.display(free));
         }
     }
+}
+
+/// Whether a solver finds no model over integers.
+fn contradicts(terms: &mut Terms, formula: TermId) -> bool {
+    let Some(integers) = in_integers(terms, formula) else { return false };
+    let mut solver = Z3Solver::new(&Z3Config::default());
+    solver.assert(terms, integers);
+    solver.check(terms, &[], &Limits::none().at_most(Duration::from_secs(20))).truth() == Some(false)
+}
+
+proptest! {
+    #![proptest_config(config(600))]
+
+    #[test]
+    fn what_has_a_model_has_one_over_integers(bytes in prop::collection::vec(any::<u8>(), 20..160)) {
+        let mut maker = Maker { bytes: bytes.iter(), terms: Terms::new() };
+        let formula = maker.formula();
+        let mut terms = maker.terms;
+        let holds = |bits| value(&terms, &Parts::default(), bits, formula) == Value::Bool(true);
+        if (0..1u128 << (3 * NARROW)).any(holds) {
+            prop_assert!(!contradicts(&mut terms, formula), "{}", terms.display(formula));
+        }
+    }
+}
+
+#[test]
+fn sums_and_multiples_contradict_each_other_over_integers() {
+    // A step that keeps s <= 3 t + d, with what is known of t and d.
+    let mut n = Builder::new(32);
+    let [s, t, d] = ["s", "t", "d"].map(|name| n.var(name));
+    let (zero, one, three, most) = (n.k(0), n.k(1), n.k(3), n.k(1_000_000));
+    let bound = |n: &mut Builder, [s, t, d]: [TermId; 3]| {
+        let [s, t, d] = [s, t, d].map(|x| n.terms.sext(45, x));
+        let three = n.terms.bv(45, 3);
+        let t = n.terms.bv_bin(BvBin::Mul, three, t);
+        let sum = n.terms.bv_bin(BvBin::Add, t, d);
+        n.terms.bv_cmp(BvCmp::Sle, s, sum)
+    };
+    let mut facts = vec![bound(&mut n, [s, t, d])];
+    for (low, x, high) in [(zero, t, most), (zero, d, three)] {
+        facts.extend([n.terms.bv_cmp(BvCmp::Sle, low, x), n.terms.bv_cmp(BvCmp::Sle, x, high)]);
+    }
+    let t1 = n.add(t, one);
+    let after = bound(&mut n, [s, t1, zero]);
+    let step = n.terms.and_all(&facts);
+    let not = n.terms.not(after);
+    let formula = n.terms.and(step, not);
+    assert!(contradicts(&mut n.terms, formula));
+    // Without the bound of d the number may be lost.
+    let not = n.terms.not(after);
+    facts.pop();
+    facts.push(not);
+    let formula = n.terms.and_all(&facts);
+    assert!(!contradicts(&mut n.terms, formula));
+    // Numbers that wrap around.
+    let (s1, next) = (n.add(s, one), n.terms.bv_cmp(BvCmp::Slt, s, zero));
+    let wraps = n.terms.bv_cmp(BvCmp::Sle, zero, s1);
+    let formula = n.terms.and(next, wraps);
+    assert!(!contradicts(&mut n.terms, formula), "-1 + 1 is 0");
+    let below = n.k(5);
+    let below = n.terms.bv_cmp(BvCmp::Sle, below, s1);
+    let formula = n.terms.and(next, below);
+    assert!(contradicts(&mut n.terms, formula));
 }
 
 /// The value of a term where variables have the given bits, and those of products the values of the products.
