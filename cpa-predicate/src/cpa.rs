@@ -312,7 +312,7 @@ impl Cpa for PredicateCpa {
             if !self.check_is_due(state, step) {
                 return Ok(Adjusted::Unchanged);
             }
-            if !self.manager.borrow_mut().feasible(cx, state.formula, &state.path)? {
+            if !self.manager.borrow_mut().branch_feasible(cx, state.formula, &state.path)? {
                 return Ok(Adjusted::Bottom);
             }
             return Ok(Adjusted::Keep(PredicateState { checked: state.length, ..state.clone() }, precision.clone()));
@@ -323,7 +323,11 @@ impl Cpa for PredicateCpa {
             manager.stats.count_end(end, state.length);
             if end == BlockEnd::Target {
                 manager.stats.false_precision += 1;
-                let passed = manager.feasible(cx, state.formula, &state.path)?;
+                let passed = if self.options.sat_check > 0 {
+                    manager.branch_feasible(cx, state.formula, &state.path)?
+                } else {
+                    manager.feasible(cx, state.formula, &state.path)?
+                };
                 (passed.then(|| manager.top()), Rc::new([]) as Rc<[PredId]>)
             } else {
                 let tracked = tracked(manager, precision, at.node, step, self.parts.as_deref());

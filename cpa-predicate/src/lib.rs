@@ -10,6 +10,7 @@
 mod abstract_path;
 pub mod abstraction;
 pub mod block;
+mod branches;
 mod calls;
 pub mod cpa;
 pub mod decode;

@@ -13,6 +13,7 @@ use smt::solver::{Limits, Recorded, Solver, TimeLeft, Timed, Z3Config, Z3Logic, 
 use smt::{TermId, Terms};
 
 use crate::abstraction::Model;
+use crate::branches::Branches;
 use crate::encode::{Encoder, Encoding, Inexact};
 use crate::formula::{Implications, Representation};
 use crate::precision::{Precision, Predicates};
@@ -84,6 +85,8 @@ pub struct Manager {
     /// Models of blocks by path condition.
     pub(crate) models: FxHashMap<TermId, Vec<Model>>,
     pub(crate) feasible: FxHashMap<TermId, bool>,
+    /// For paths that are explored one by one.
+    pub(crate) branches: Option<Branches>,
     /// Unanswered questions about single predicates.
     pub(crate) hard: FxHashMap<u32, u32>,
     pub(crate) settings: Settings,
@@ -112,6 +115,7 @@ impl Manager {
             abstractions: FxHashMap::default(),
             models: FxHashMap::default(),
             feasible: FxHashMap::default(),
+            branches: None,
             hard: FxHashMap::default(),
             settings: Settings::default(),
             implications: Implications::default(),
@@ -126,6 +130,11 @@ impl Manager {
         let solver = Z3Solver::new(&abstraction_solver(&self.encoder));
         self.solver = Timed::new(Box::new(Recorded::new(solver, scripts("abstraction"))));
         self.scripts = Some(scripts);
+    }
+
+    /// A solver for paths that share their beginnings.
+    pub(crate) fn branch_solver(&self) -> Box<dyn Solver> {
+        self.solver_of(&abstraction_solver(&self.encoder))
     }
 
     /// A solver for one question about whole paths.
@@ -167,9 +176,10 @@ impl Manager {
         self.regions.library()
     }
 
-    /// Counters of the solver behind the abstractions.
-    pub fn solver_stats(&self) -> smt::solver::SolverStats {
-        self.solver.stats()
+    /// The time in the solvers behind the abstractions.
+    pub fn solver_time(&self) -> Duration {
+        let branches = self.branches.as_ref().map_or(Duration::ZERO, |branches| branches.stats().time);
+        self.solver.stats().time + branches
     }
 
     /// The formula of the paths of `path` followed by a step. A step that enters or leaves a function has the number of

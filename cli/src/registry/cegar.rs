@@ -169,7 +169,7 @@ impl Analysis for CegarAnalysis {
         let manager = self.manager.borrow();
         let portfolio = self.portfolio.borrow();
         let mut entries = explored(&self.cegar);
-        let (other, itp) = (manager.solver_stats().time, portfolio.solver_time());
+        let (other, itp) = (manager.solver_time(), portfolio.solver_time());
         let share = (other + itp).as_secs_f64() / self.wall.as_secs_f64().max(1e-9);
         entries.push(("Total time for SMT solver (w/o itp)".into(), seconds(other)));
         entries.push(("Total time for SMT solver (itp)".into(), seconds(itp)));
