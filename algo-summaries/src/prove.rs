@@ -103,7 +103,10 @@ impl Prover {
     pub(crate) fn new(interrupt: Limits) -> Prover {
         Prover {
             terms: Terms::new(),
-            solver: Z3Solver::new(&Z3Config { params: vec![("arith.enable_hnf".into(), "false".into())], ..Z3Config::default() }),
+            solver: Z3Solver::new(&Z3Config {
+                params: vec![("arith.enable_hnf".into(), "false".into())],
+                ..Z3Config::default()
+            }),
             symbols: FxHashMap::default(),
             answers: FxHashMap::default(),
             counts: Counts::default(),

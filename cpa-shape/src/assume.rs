@@ -103,6 +103,11 @@ impl Eval<'_> {
             // An address may be any number.
             return true;
         }
+        if let (CmpOp::Lt | CmpOp::Le, Computed::Value(Value::Unknown(left)), Computed::Value(Value::Unknown(right))) =
+            (op, left, right)
+        {
+            self.graph.learn_at_most(*left, *right);
+        }
         let (of_left, of_right) = (self.range(left), self.range(right));
         self.bound(left, op, &of_right, false) && self.bound(right, op, &of_left, true)
     }

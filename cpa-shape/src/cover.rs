@@ -18,6 +18,7 @@ impl Graph {
         self.vars.iter().all(|(var, &value)| lesser.vars.get(var).is_some_and(|&other| mapping.value(value, other)))
             && fixed.into_iter().all(|&id| mapping.object(id, id))
             && mapping.contents()
+            && mapping.order()
     }
 }
 
@@ -101,6 +102,14 @@ impl<'a> Mapping<'a> {
         true
     }
 
+    /// What is known of how numbers compare holds of those that they are mapped to.
+    fn order(&self) -> bool {
+        self.greater.order.iter().all(|(left, right)| match (self.symbols.get(left), self.symbols.get(right)) {
+            (Some(&left), Some(&right)) => self.lesser.at_most(left, right),
+            (_, _) => false,
+        })
+    }
+
     fn kinds(&self, greater: &Object, lesser: &Object) -> bool {
         match greater.kind {
             Kind::Single | Kind::Dead => lesser.kind == greater.kind,
@@ -161,6 +170,7 @@ impl<'a> Mapping<'a> {
             return !lesser.each && self.value(greater.value, lesser.value);
         }
         let Value::Unknown(symbol) = greater.value else { return false };
+        self.symbols.insert(symbol, lesser.value);
         self.lesser.numbers(lesser.value).is_some_and(|numbers| self.greater.range(symbol).includes(&numbers))
     }
 }

@@ -235,6 +235,7 @@ impl Cpa for ShapeCpa {
         let mut graph = (*state.graph).clone();
         self.machine.collect(&mut graph);
         if self.heads.contains(&at.node) {
+            graph.keep_order_of_objects();
             let level = self.level(at.node);
             graph.fold(level.fold);
             graph.gather(level.apart.min(self.machine.options.apart));

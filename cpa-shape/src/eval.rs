@@ -171,8 +171,15 @@ impl Eval<'_> {
             }
             _ if is_pointer(left) || is_pointer(right) => Computed::Among(Range::of(ty)),
             _ => {
+                let ordered = match (left, right) {
+                    (Computed::Value(left), Computed::Value(right)) => self.graph.at_most(*right, *left),
+                    (_, _) => false,
+                };
                 let [left, right] = [left, right].map(|side| self.range(side)).map(|range| (range.low(), range.high()));
-                let bounds = binary_bounds(op, ty, left, right);
+                let mut bounds = binary_bounds(op, ty, left, right);
+                if op == BinOp::Sub && ordered {
+                    bounds = bounds.map(|(low, high)| (low.max(0), high));
+                }
                 let range = bounds.and_then(|(low, high)| Range::between(low, high)).filter(|range| range.fits(ty));
                 Computed::Among(range.unwrap_or_else(|| Range::of(ty)))
             }
@@ -209,6 +216,12 @@ impl Eval<'_> {
                     }
                     if left == right {
                         return Some(op == CmpOp::Le);
+                    }
+                    if op == CmpOp::Le && self.graph.at_most(*left, *right) {
+                        return Some(true);
+                    }
+                    if op == CmpOp::Lt && self.graph.at_most(*right, *left) {
+                        return Some(false);
                     }
                 }
             }

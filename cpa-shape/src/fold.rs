@@ -6,6 +6,7 @@
 //! apart from the links. Graphs with many objects are less strict.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use crate::graph::{End, Graph, Kind, Link, Object, ObjectId, Pointer, Value, target};
 use crate::rows::Rows;
@@ -110,10 +111,12 @@ impl Graph {
         // What pointed to the first node of the first one points to the first of the segment, what pointed to the last of
         // the second one to the last.
         let second_end = self.last(second);
+        let parts = [first, second].map(|id| Rc::clone(&self.objects[&id]));
         *self.object_mut(first) = object;
         self.objects.remove(&second);
         self.redirect(second, second_end, first, End::Last);
         self.set_rows(first, rows);
+        self.order_of_parts(first, [&parts[0], &parts[1]]);
         true
     }
 

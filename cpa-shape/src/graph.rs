@@ -173,6 +173,9 @@ pub(crate) struct Graph {
     pub(crate) objects: BTreeMap<ObjectId, Rc<Object>>,
     /// Unknown numbers.
     pub(crate) symbols: BTreeMap<Symbol, Rc<Range>>,
+    /// Pairs of unknown numbers of which the first is at most the second one; with two pairs that meet, the third one mostly is
+    /// there, too.
+    pub(crate) order: BTreeSet<(Symbol, Symbol)>,
     /// The next number for objects and symbols.
     pub(crate) next: u32,
 }
@@ -244,6 +247,7 @@ impl Graph {
     /// An unknown number is this value.
     pub(crate) fn substitute(&mut self, symbol: Symbol, value: Value) {
         self.symbols.remove(&symbol);
+        self.replace_in_order(symbol, value);
         self.replace(|old| if old == Value::Unknown(symbol) { value } else { old });
     }
 
@@ -277,9 +281,11 @@ impl Graph {
                 *uses.entry(symbol).or_default() += 1;
             }
         }
+        self.order.retain(|(left, right)| uses.contains_key(left) && uses.contains_key(right));
+        let ordered: BTreeSet<Symbol> = self.order.iter().flat_map(|&(left, right)| [left, right]).collect();
         let symbols = &self.symbols;
         let says_nothing = |value: Value, types: &[IntTy]| match value {
-            Value::Unknown(symbol) if uses[&symbol] == 1 => {
+            Value::Unknown(symbol) if uses[&symbol] == 1 && !ordered.contains(&symbol) => {
                 types.iter().any(|&ty| symbols[&symbol].includes(&Range::of(ty)))
             }
             Value::Unknown(_) | Value::Int(_) | Value::Pointer(_) => false,
@@ -348,6 +354,7 @@ impl fmt::Display for Graph {
                 write!(f, "{rows}")?;
             }
         }
-        self.symbols.iter().try_for_each(|(Symbol(number), range)| write!(f, "; ?{number} in {range}"))
+        self.symbols.iter().try_for_each(|(Symbol(number), range)| write!(f, "; ?{number} in {range}"))?;
+        self.order.iter().try_for_each(|(Symbol(left), Symbol(right))| write!(f, "; ?{left} <= ?{right}"))
     }
 }

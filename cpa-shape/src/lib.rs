@@ -17,6 +17,7 @@ mod eval;
 mod fold;
 mod graph;
 mod machine;
+mod order;
 mod range;
 mod rows;
 mod segment;

@@ -188,7 +188,11 @@ impl Rows {
                 letter.get(offset).is_some_and(|(width, other)| width == bytes && range.includes(other))
             })
         };
-        let place = |letter: &Letter| self.letters.iter().position(|greater| includes(greater, letter));
+        // The same letter, if it is there: a letter that says nothing includes all.
+        let place = |letter: &Letter| {
+            let same = self.letters.binary_search(letter).ok();
+            same.or_else(|| self.letters.iter().position(|greater| includes(greater, letter)))
+        };
         let Some(places) = lesser.letters.iter().map(place).collect::<Option<Vec<usize>>>() else { return false };
         lesser.first.iter().all(|&at| self.first.contains(&places[at]))
             && lesser.last.iter().all(|&at| self.last.contains(&places[at]))
@@ -241,12 +245,20 @@ impl Graph {
         let cells: Vec<(u64, Cell)> = common
             .into_iter()
             .map(|(offset, (bytes, range))| {
-                let value = self.unknown(range);
+                let old = self.object(segment).cells.get(&offset).filter(|old| old.each && old.bytes == bytes);
+                let value = self.with_range(old.map(|old| old.value), range);
                 (offset, Cell { bytes, value, each: matches!(value, Value::Unknown(_)) })
             })
             .collect();
+        let is_known = |cell: &Cell| {
+            let ordered = matches!(cell.value, Value::Unknown(symbol) if self.is_ordered(symbol));
+            cell.each && ordered
+        };
+        // Of what some letters say nothing about it may be known how it compares.
+        let kept: BTreeSet<u64> =
+            self.object(segment).cells.iter().filter(|(_, cell)| is_known(cell)).map(|(&offset, _)| offset).collect();
         let object = self.object_mut(segment);
-        for offset in rows.offsets().keys() {
+        for offset in rows.offsets().keys().filter(|offset| !kept.contains(offset)) {
             object.cells.remove(offset);
         }
         object.cells.extend(cells);
@@ -256,8 +268,21 @@ impl Graph {
     /// A single object holds what a letter says.
     pub(crate) fn hold(&mut self, id: ObjectId, letter: &Letter) {
         for (&offset, (bytes, range)) in letter {
-            let value = self.unknown(range.clone());
+            let old = self.object(id).cells.get(&offset).filter(|old| !old.each && old.bytes == *bytes);
+            let value = self.with_range(old.map(|old| old.value), range.clone());
             self.object_mut(id).store(offset, Cell { bytes: *bytes, value, each: false });
+        }
+    }
+
+    /// An unknown number in a range: the given one, if something is known of how it compares with others.
+    fn with_range(&mut self, old: Option<Value>, range: Range) -> Value {
+        match old {
+            Some(Value::Unknown(symbol)) if self.is_ordered(symbol) => {
+                let value = range.value().map_or(Value::Unknown(symbol), Value::Int);
+                self.restrict(symbol, range);
+                value
+            }
+            _ => self.unknown(range),
         }
     }
 }

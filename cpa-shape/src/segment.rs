@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Taking nodes out of segments (Dudka, Peringer, Vojnar, section 4.1: materialisation).
 
+use std::collections::BTreeMap;
+
 use crate::graph::{Cell, End, Graph, Kind, Link, Object, ObjectId, Pointer, Value};
 
 impl Graph {
@@ -86,13 +88,18 @@ impl Graph {
     /// A copy of an object in which what each node of a segment has of its own are new unknown numbers.
     fn own(&mut self, id: ObjectId) -> Object {
         let mut object = Object { rows: None, ..self.object(id).clone() };
+        let mut copies = BTreeMap::new();
         for cell in object.cells.values_mut().filter(|cell| cell.each) {
             if let Value::Unknown(symbol) = cell.value {
                 let range = self.range(symbol).clone();
                 cell.value = self.unknown(range);
+                if let Value::Unknown(copy) = cell.value {
+                    copies.insert(symbol, copy);
+                }
             }
             cell.each = false;
         }
+        self.copy_order(&copies);
         object
     }
 

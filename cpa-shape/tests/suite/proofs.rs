@@ -235,3 +235,73 @@ fn kinds_of_nodes() {
     check(&one.replace("n > 1", "n == 1"), false);
     check(&one.replace("if (c) seen = 1;", "if (c) seen = __VERIFIER_nondet_int();"), false);
 }
+
+#[test]
+fn numbers_that_are_compared() {
+    // Of each node with another one of its own.
+    let walk = "while (p) { if (p->g > p->h) reach_error(); p = p->next; } return 0; }";
+    let build = |test: &str| {
+        format!(
+            "int main(void) {{ struct node *p = 0; while (__VERIFIER_nondet_int()) {{ int c = __VERIFIER_nondet_int();
+            p = make(p, c); p->g = 0; if (c < 0) p->h = 0; }}
+            for (struct node *q = p; q; q = q->next) {{ int d = __VERIFIER_nondet_int(); if ({test}) q->g = d; }} {walk}"
+        )
+    };
+    check(&build("q->h >= d"), true);
+    check(&build("q->h + 1 >= d"), false);
+    check(&build("q->h <= d"), false);
+    // Of all nodes with the least of them.
+    let least = |test: &str| {
+        format!(
+            "int main(void) {{ struct node *p = 0; int least = __VERIFIER_nondet_int(); while (__VERIFIER_nondet_int()) {{
+            p = make(p, __VERIFIER_nondet_int()); if ({test}) least = p->h; }}
+            while (p) {{ if (p->h < least) reach_error(); p = p->next; }} return 0; }}"
+        )
+    };
+    check(&least("p->h < least"), true);
+    check(&least("p->h < least || p->next"), false);
+    check(&least("p->h > least"), false);
+    // Not of all nodes, of which there are so many that most are in segments.
+    let many = "if (!p || !p->next || !p->next->next || !p->next->next->next) return 0; ";
+    let digit = "int c = __VERIFIER_nondet_int(); if (c < 0 || c > 9) c = 3; ";
+    let some = |before: &str, when: &str| {
+        format!(
+            "int main(void) {{ struct node *p = 0; int most = __VERIFIER_nondet_int(); {before}
+            while (__VERIFIER_nondet_int()) {{ {digit}
+            p = make(p, c); if ({when}) {{ if (p->h > most) p->h = most; }} }}
+            {many} while (p) {{ if (p->h > most) reach_error(); p = p->next; }} return 0; }}"
+        )
+    };
+    check(&some("", "1"), true);
+    for when in ["p->next", "!p->next", "__VERIFIER_nondet_int()", "!__VERIFIER_nondet_int()"] {
+        check(&some("", when), false);
+    }
+    check(&some(&format!("{digit} p = make(p, c); most = c;"), "1"), true);
+    check(&some(&format!("{digit} p = make(p, c);"), "1"), false);
+    let pairs = |when: &str| {
+        format!(
+            "int main(void) {{ struct node *p = 0; while (__VERIFIER_nondet_int()) {{ {digit} p = make(p, c);
+            c = __VERIFIER_nondet_int(); if (c < 0 || c > 9) c = 3; p->g = c;
+            if ({when}) {{ if (p->g > p->h) p->g = p->h; }} }} {many} {walk}"
+        )
+    };
+    check(&pairs("1"), true);
+    for when in ["p->next", "!p->next", "__VERIFIER_nondet_int()", "!__VERIFIER_nondet_int()"] {
+        check(&pairs(when), false);
+    }
+    // Two ways, on one of which nothing is known.
+    for when in ["__VERIFIER_nondet_int()", "!__VERIFIER_nondet_int()"] {
+        let text = format!(
+            "int main(void) {{ struct node *p = 0; int most = __VERIFIER_nondet_int(); if (most < 0) return 0;
+            while (__VERIFIER_nondet_int()) {{ {digit} if ({when}) {{ if (c > most) continue; }} p = make(p, c); }}
+            {many} while (p) {{ if (p->h > most) reach_error(); p = p->next; }} return 0; }}"
+        );
+        check(&text, false);
+        check(&text.replace(when, "1"), true);
+    }
+    // Which numbers follow each other is not known from that.
+    let text = "int main(void) { struct node *p = 0; int last = 0; while (__VERIFIER_nondet_int()) {
+        int c = __VERIFIER_nondet_int(); if (c >= last) { p = make(p, c); last = c; } }
+        while (p && p->next) { if (p->h OP p->next->h) reach_error(); p = p->next; } return 0; }";
+    check(&text.replace("OP", ">"), false);
+}

@@ -14,7 +14,7 @@ struct Choices(Random);
 
 impl Inputs for Choices {
     fn value(&mut self, _asked: Asked, _ty: IntTy) -> Option<i128> {
-        Some(self.0.below(3) as i128)
+        Some(self.0.below(4) as i128 - 1)
     }
     fn byte(&mut self, _asked: Asked, _addr: u64) -> Option<u8> {
         Some(0)
@@ -22,10 +22,10 @@ impl Inputs for Choices {
 }
 
 /// The number of programs.
-const ROUNDS: u32 = 400;
+const ROUNDS: u32 = 500;
 
 const NAMES: [&str; 3] = ["p", "q", "r"];
-const NUMBERS: [&str; 5] = ["0", "1", "2", "i", "j"];
+const NUMBERS: [&str; 6] = ["0", "1", "i", "j", "i", "__VERIFIER_nondet_int()"];
 const COUNTERS: [&str; 2] = ["i", "j"];
 
 /// Some statements; loops are at most `depth` deep.
@@ -34,7 +34,7 @@ fn statements(random: &mut Random, text: &mut String, depth: u32) {
         let (a, b, c) = (random.pick(&NAMES), random.pick(&NAMES), random.pick(&NUMBERS));
         let link = random.pick(&["next", "prev"]);
         let i = random.pick(&COUNTERS);
-        let _ = match random.below(if depth > 0 { 18 } else { 13 }) {
+        let _ = match random.below(if depth > 0 { 21 } else { 16 }) {
             0 | 1 => write!(text, "{a} = make({b}, {c}); "),
             2 => write!(text, "{a} = make({b}, {c}); if ({b}) {b}->prev = {a}; "),
             3 => write!(text, "if ({a}) {a} = {a}->{link}; "),
@@ -49,17 +49,22 @@ fn statements(random: &mut Random, text: &mut String, depth: u32) {
             12 if random.below(3) == 0 => write!(text, "{a}->h = {c}; {i} = {b}->h; "),
             12 if random.below(6) == 0 => write!(text, "free({a}); "),
             12 => write!(text, "if ({a} && {a}->h {} {c}) {b} = {a}; ", random.pick(&["<", ">=", "!="])),
-            13 => {
+            // What compares numbers of nodes with each other and with variables.
+            13 => write!(text, "if ({a} && {a}->h {} {i}) {i} = {a}->h; ", random.pick(&["<", ">"])),
+            14 => write!(text, "if ({a} && {a}->{} > {c}) {a}->h = {c}; ", random.pick(&["h", "g"])),
+            15 if random.below(2) == 0 => write!(text, "if (i {} j) i = j; ", random.pick(&["<", ">", ">="])),
+            15 => write!(text, "if ({a} && {b} && {a}->h < {b}->g) {b}->g = {a}->h; "),
+            16 => {
                 let _ = write!(text, "while ({i} < 2) {{ {i}++; ");
                 statements(random, text, 0);
                 write!(text, "}} ")
             }
-            14 | 15 => {
+            17 | 18 => {
                 let _ = write!(text, "while (__VERIFIER_nondet_int()) {{ ");
                 statements(random, text, depth - 1);
                 write!(text, "}} ")
             }
-            16 => {
+            19 => {
                 let _ = write!(text, "while ({a} && __VERIFIER_nondet_int()) {{ {a} = {a}->{link}; ");
                 statements(random, text, 0);
                 write!(text, "}} ")
@@ -80,7 +85,11 @@ fn error(random: &mut Random) -> String {
     let (a, b, c) = (random.pick(&NAMES), random.pick(&NAMES), random.pick(&NUMBERS));
     let link = random.pick(&["next", "prev"]);
     let d = random.pick(&NUMBERS);
-    match random.below(9) {
+    let op = random.pick(&["<", ">", "<=", ">="]);
+    match random.below(12) {
+        9 => format!("while ({a}) {{ if ({a}->h {op} {c}) reach_error(); {a} = {a}->{link}; }}"),
+        10 => format!("while ({a}) {{ if ({a}->h {op} {a}->g) reach_error(); {a} = {a}->{link}; }}"),
+        11 => format!("if ({a} && {b} && {a}->h {op} {b}->h) reach_error();"),
         0 => format!("if ({a} && {a}->h == {c}) reach_error();"),
         1 => format!("if ({a} && {a}->{link} == {b}) reach_error();"),
         2 => format!("if ({a} == {b}) reach_error();"),
@@ -113,7 +122,8 @@ fn executions_are_contained() {
     for round in 0..ROUNDS {
         let apart = [ShapeOptions::default().apart, 0, 2][round as usize % 3];
         let options = ShapeOptions { holes: round % 2 == 0, apart };
-        let mut text = "int main(void) { struct node *p = 0, *q = 0, *r = 0; int i = 0, j = 1; ".to_owned();
+        let [i, j] = if round % 4 < 2 { ["0", "1"] } else { ["__VERIFIER_nondet_int()"; 2] };
+        let mut text = format!("int main(void) {{ struct node *p = 0, *q = 0, *r = 0; int i = {i}, j = {j}; ");
         statements(&mut choices.0, &mut text, 2);
         statements(&mut choices.0, &mut text, 2);
         let error = error(&mut choices.0);
