@@ -189,3 +189,57 @@ fn symbol(value: Value) -> Option<Symbol> {
         Value::Int(_) | Value::Pointer(_) => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use cfa::VarId;
+
+    use super::*;
+
+    /// Two variables with numbers from 0 to 9.
+    fn two() -> (Graph, [Symbol; 2]) {
+        let mut graph = Graph::default();
+        let digits = Range::between(0, 9).expect("a range");
+        let symbols = [0, 1].map(|number| {
+            let value = graph.unknown(digits.clone());
+            graph.vars.insert(VarId::new(number), value);
+            symbol(value).expect("it may be several numbers")
+        });
+        (graph, symbols)
+    }
+
+    #[test]
+    fn a_state_with_a_pair_does_not_cover_one_without_it() {
+        let (free, [left, right]) = two();
+        let mut ordered = free.clone();
+        ordered.learn_at_most(left, right);
+        assert!(free.covers(&ordered) && ordered.covers(&ordered));
+        assert!(!ordered.covers(&free));
+        // The other way round.
+        let mut other = free.clone();
+        other.learn_at_most(right, left);
+        assert!(!ordered.covers(&other));
+        // The same number, and ranges, say it as well.
+        let mut equal = free.clone();
+        equal.substitute(left, Value::Unknown(right));
+        assert!(ordered.covers(&equal));
+        let mut apart = free;
+        apart.restrict(left, Range::between(0, 4).expect("a range"));
+        apart.restrict(right, Range::between(4, 9).expect("a range"));
+        assert!(ordered.covers(&apart));
+    }
+
+    #[test]
+    fn pairs_that_meet_give_a_third_one() {
+        let (mut graph, [a, b]) = two();
+        let Value::Unknown(c) = graph.unknown(Range::between(0, 20).expect("a range")) else { panic!("one number") };
+        graph.learn_at_most(b, c);
+        graph.learn_at_most(a, b);
+        assert!(graph.at_most(Value::Unknown(a), Value::Unknown(c)));
+        assert!(!graph.at_most(Value::Unknown(c), Value::Unknown(a)));
+        // A number that turns out to be 3 bounds what is compared with it.
+        graph.substitute(b, Value::Int(3));
+        assert_eq!((graph.range(a).high(), graph.range(c).low()), (3, 3));
+        assert!(graph.at_most(Value::Unknown(a), Value::Unknown(c)));
+    }
+}

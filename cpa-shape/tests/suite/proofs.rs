@@ -293,7 +293,8 @@ fn numbers_that_are_compared() {
     for when in ["__VERIFIER_nondet_int()", "!__VERIFIER_nondet_int()"] {
         let text = format!(
             "int main(void) {{ struct node *p = 0; int most = __VERIFIER_nondet_int(); if (most < 0) return 0;
-            while (__VERIFIER_nondet_int()) {{ {digit} if ({when}) {{ if (c > most) continue; }} p = make(p, c); }}
+            while (__VERIFIER_nondet_int()) {{ int c = __VERIFIER_nondet_int(); if (c < 0 || c > 9) continue;
+            if ({when}) {{ if (c > most) continue; }} p = make(p, c); }}
             {many} while (p) {{ if (p->h > most) reach_error(); p = p->next; }} return 0; }}"
         );
         check(&text, false);
