@@ -302,10 +302,14 @@ impl Walker<'_> {
                 None => return gave_up("an access may be out of bounds"),
             },
         };
-        if !self.pool.is_multiple(&distance, bytes)? {
+        let column = if self.pool.is_multiple(&distance, bytes)? {
+            distance.over(bytes)?
+        } else if self.guess {
+            // Where a pointer is that moves becomes known in the next round.
+            distance
+        } else {
             return gave_up("an access may be misaligned");
-        }
-        let column = distance.over(bytes)?;
+        };
         let index = match row {
             Some(row) => row.times_constant(PITCH)?.plus(&column)?,
             None => column,

@@ -21,6 +21,7 @@ mod eval;
 mod exits;
 mod extrema;
 mod guess;
+mod limits;
 mod loops;
 mod poly;
 mod pool;

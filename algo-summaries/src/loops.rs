@@ -71,6 +71,8 @@ pub(crate) struct Solution {
     pub(crate) relations: Vec<Relation<Cells>>,
     /// Variables without a closed form that hold the least or the greatest value seen.
     pub(crate) extrema: Vec<Extremum>,
+    /// Numbers of iterations that are not passed.
+    pub(crate) limits: Vec<Poly>,
 }
 
 /// What a loop may change.
@@ -240,10 +242,20 @@ impl Walker<'_> {
                 return Ok(made);
             }
             if walked.back.is_empty() {
+                // There is one iteration at most, and before it is as before the loop.
+                for var in subject.vars.iter().filter(|var| !failed.vars.contains(var)) {
+                    if let Some(old) = subject.before.vars.get(var) {
+                        solution.vars.entry(*var).or_insert_with(|| old.clone());
+                    }
+                }
+                for cells in subject.cells.iter().filter(|cells| !failed.cells.contains(cells)) {
+                    solution.cells.entry(*cells).or_insert_with(|| Form::Layers(Vec::new()));
+                }
                 break;
             }
             if !self.guess_more(subject, &walked.back, &round, solution)? {
                 if exact {
+                    self.guess_limits(subject, (&walked.back, round.base), &unsolved, failed, solution)?;
                     self.guess_relations(subject, &walked.back, round.base, failed, solution)?;
                     let back = (&walked.back[..], round.base);
                     self.guess_extrema(subject, back, &unsolved, failed, solution)?;
@@ -318,6 +330,7 @@ impl Walker<'_> {
         for relation in &solution.relations {
             self.relate(&mut state, relation)?;
         }
+        self.know_limits(subject, solution, &mut state)?;
         Ok((state, unsolved))
     }
 
@@ -389,6 +402,13 @@ impl Walker<'_> {
                 solution.relations.push(relation);
             } else {
                 failed.relations = true;
+            }
+        }
+        for limit in std::mem::take(&mut solution.limits) {
+            if self.limit_holds(subject, back, &limit)? {
+                solution.limits.push(limit);
+            } else {
+                failed.limits.push(limit);
             }
         }
         for extremum in std::mem::take(&mut solution.extrema) {
@@ -617,12 +637,13 @@ pub(crate) struct Failed {
     pub(crate) elements: BTreeSet<(Cells, usize)>,
     pub(crate) relations: bool,
     pub(crate) extrema: BTreeSet<Extremum>,
+    pub(crate) limits: Vec<Poly>,
 }
 
 impl Failed {
     fn count(&self) -> usize {
         let relations = usize::from(self.relations);
-        self.vars.len() + self.cells.len() + self.elements.len() + relations + self.extrema.len()
+        self.vars.len() + self.cells.len() + self.elements.len() + relations + self.extrema.len() + self.limits.len()
     }
 
     fn add(&mut self, other: Failed) {

@@ -445,3 +445,20 @@ fn rows_begin_anew() {
     right_and_wrong(body, "j == 0", "j == 1");
     right_and_wrong(body, "a[3 * i + j] = 5", "a[3 * i + j] = i");
 }
+
+#[test]
+fn pointers_that_walk_and_loops_that_end_at_a_value() {
+    let body =
+        "int *end = a + 1000; for (int *p = a; p < end; p++) *p = 3; for (int *p = a; p != end; ++p) check(*p == 3);";
+    right_and_wrong(body, "p < end", "p < end - 1");
+    right_and_wrong(body, "p != end", "p != end + 1");
+    let body = "int n = __VERIFIER_nondet_int(); if (n < 0 || n > 1000) return 0; int *p = a;
+        for (int i = 0; i != n; i++) *p++ = i; for (int i = 0; i != n; i++) check(a[i] == i); check(p == a + n);";
+    right_and_wrong(body, "n < 0", "n < -1");
+    right_and_wrong(body, "i != n", "i != n - 1");
+    right_and_wrong(body, "*p++ = i", "*p = i; p += i != 500");
+    let body = "for (int i = 0; i != 1000; i += 4) a[i] = 1; for (int i = 996; i != -4; i -= 4) check(a[i] == 1);";
+    right_and_wrong(body, "i += 4", "i += 8");
+    right_and_wrong(body, "i != 1000", "i != 998");
+    right_and_wrong(body, "i != -4", "i != -8");
+}

@@ -28,12 +28,41 @@ enum Statement {
     /// With a flag it ends when `t` is 5.
     Loop {
         counter: usize,
-        from: i32,
-        to: Option<i32>,
-        step: i32,
+        range: Steps,
         flag: bool,
         body: Vec<Statement>,
     },
+    /// A pointer walks along an array; what it points to becomes more by a value.
+    Walk {
+        array: usize,
+        number: usize,
+        range: Steps,
+        value: Value,
+    },
+}
+
+/// The numbers that a loop goes through: up to a number or `n`, while they are less, or while they differ.
+#[derive(Clone, Copy)]
+struct Steps {
+    from: i32,
+    to: Option<i32>,
+    step: i32,
+    while_less: bool,
+}
+
+/// Longer loops have no end.
+const MOST_STEPS: usize = 40;
+
+impl Steps {
+    fn goes_on(&self, at: i32, n: i32) -> bool {
+        let to = self.to.unwrap_or(n);
+        if self.while_less { at < to } else { at != to }
+    }
+
+    /// The operator and the end in C.
+    fn show(&self) -> (&'static str, String) {
+        (if self.while_less { "<" } else { "!=" }, self.to.map_or("n".to_string(), |to| to.to_string()))
+    }
 }
 
 const VARIABLES: [&str; 4] = ["n", "x", "s", "t"];
@@ -86,14 +115,25 @@ impl Memory {
                     };
                     self.run(if holds { yes } else { no })?;
                 }
-                Statement::Loop { counter, from, to, step, flag, body } => {
+                Statement::Loop { counter, range, flag, body } => {
                     self.counters.resize(self.counters.len().max(counter + 1), 0);
-                    self.counters[*counter] = *from;
-                    while self.counters[*counter] < to.unwrap_or(self.variables[0])
+                    self.counters[*counter] = range.from;
+                    let mut left = MOST_STEPS;
+                    while range.goes_on(self.counters[*counter], self.variables[0])
                         && !(*flag && self.variables[3] == 5)
                     {
                         self.run(body)?;
-                        self.counters[*counter] += step;
+                        self.counters[*counter] += range.step;
+                        left = left.checked_sub(1)?;
+                    }
+                }
+                Statement::Walk { array, number: _, range, value } => {
+                    let mut at = range.from;
+                    while range.goes_on(at, self.variables[0]) {
+                        let value = self.value(value)?;
+                        let element = self.arrays[*array].get_mut(usize::try_from(at).ok()?)?;
+                        *element = element.wrapping_add(value);
+                        at += range.step;
                     }
                 }
             }
@@ -106,6 +146,7 @@ struct Author {
     dice: Random,
     counters: usize,
     open: Vec<usize>,
+    walks: usize,
 }
 
 impl Author {
@@ -134,6 +175,11 @@ impl Author {
             0 if self.dice.below(2) == 0 => Statement::Assign(3, Value::Constant(5)),
             1 if self.dice.below(2) == 0 => self.extremum(),
             0..=2 => Statement::Assign(2 + self.dice.below(2), self.value(1)),
+            3 if self.dice.below(3) == 0 => {
+                let (array, range, value) = (self.dice.below(2), self.steps(), self.value(1));
+                self.walks += 1;
+                Statement::Walk { array, number: self.walks, range, value }
+            }
             3..=5 => {
                 let counter = self.open[self.dice.below(self.open.len())];
                 let offset = [0, 0, 0, 1, -1][self.dice.below(5)];
@@ -156,15 +202,20 @@ impl Author {
         Statement::If(left, "<", right, vec![Statement::Assign(var, value)], Vec::new())
     }
 
+    fn steps(&mut self) -> Steps {
+        let to = if self.dice.below(2) == 0 { None } else { Some(2 + self.dice.below(5) as i32) };
+        let while_less = self.dice.below(3) > 0;
+        Steps { from: self.dice.below(3) as i32, to, step: [1, 1, 1, 2][self.dice.below(4)], while_less }
+    }
+
     fn repeat(&mut self, depth: usize) -> Statement {
         let counter = self.counters;
         self.counters += 1;
         self.open.push(counter);
         let body = self.statements(depth + 1);
         self.open.pop();
-        let to = if self.dice.below(2) == 0 { None } else { Some(2 + self.dice.below(5) as i32) };
-        let (from, step, flag) = (self.dice.below(3) as i32, [1, 1, 1, 2][self.dice.below(4)], self.dice.below(2) == 0);
-        Statement::Loop { counter, from, to, step, flag, body }
+        let (range, flag) = (self.steps(), self.dice.below(2) == 0);
+        Statement::Loop { counter, range, flag, body }
     }
 }
 
@@ -193,10 +244,19 @@ fn show(statements: &[Statement], text: &mut String) {
                 show(no, text);
                 writeln!(text, "}}").unwrap();
             }
-            Statement::Loop { counter, from, to, step, flag, body } => {
-                let to = to.map_or("n".to_string(), |to| to.to_string());
+            Statement::Walk { array, number, range, value } => {
+                let (array, (op, to), from, step) = (ARRAYS[*array], range.show(), range.from, range.step);
+                let value = show_value(value);
+                writeln!(
+                    text,
+                    "for (int *p{number} = {array} + {from}; p{number} {op} {array} + {to}; p{number} += {step}) *p{number} += {value};"
+                )
+                .unwrap();
+            }
+            Statement::Loop { counter, range, flag, body } => {
+                let ((op, to), from, step) = (range.show(), range.from, range.step);
                 let goes_on = if *flag { " && t != 5" } else { "" };
-                writeln!(text, "for (int i{counter} = {from}; i{counter} < {to}{goes_on}; i{counter} += {step}) {{")
+                writeln!(text, "for (int i{counter} = {from}; i{counter} {op} {to}{goes_on}; i{counter} += {step}) {{")
                     .unwrap();
                 show(body, text);
                 writeln!(text, "}}").unwrap();
@@ -226,7 +286,7 @@ fn what_an_execution_does_is_not_excluded() {
         if checked >= programs {
             break;
         }
-        let mut author = Author { dice: Random::new(seed), counters: 0, open: Vec::new() };
+        let mut author = Author { dice: Random::new(seed), counters: 0, open: Vec::new(), walks: 0 };
         let statements: Vec<Statement> = (0..=author.dice.below(3)).map(|_| author.repeat(0)).collect();
         let (n, x) = (1 + author.dice.below(6) as i32, [0, 3, -7, 1000][author.dice.below(4)]);
         let mut memory = Memory { variables: [n, x, 0, 1], ..Memory::default() };
