@@ -7,6 +7,8 @@
 //! As for closed forms, guessing may be careless: what is excluded is read off one iteration, and that the facts at `t` lead to
 //! those at `t + 1` is shown on every path through the body.
 
+use std::collections::BTreeSet;
+
 use cfa::ids::VarId;
 use cpa_core::Stop;
 
@@ -17,6 +19,10 @@ use crate::pool::{AtomKind, CondId, CondKind};
 use crate::state::State;
 use crate::subst::Replacement;
 use crate::walk::Walker;
+
+/// How many parts of facts are looked at for bounds, and how many bounds are tried.
+const PARTS: usize = 200;
+const BOUNDS: usize = 6;
 
 /// What is excluded of a variable and the iterations before.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -82,6 +88,7 @@ impl Walker<'_> {
                 let excluded = self.beyond(least, seen, now)?;
                 let mut guesses = vec![Extremum { var, excluded, places: Some(1) }];
                 guesses.extend(self.not_beyond_old(subject, least, (var, now))?);
+                guesses.extend(self.not_beyond_bounds(state, least, (var, now))?);
                 return Ok(guesses);
             }
         }
@@ -99,6 +106,46 @@ impl Walker<'_> {
         let Some(old) = old else { return Ok(None) };
         let excluded = self.beyond(least, &old, now)?;
         Ok(Some(Extremum { var, excluded, places: None }))
+    }
+
+    /// That the variable is not beyond a number that elements are compared with everywhere: it is one of them.
+    fn not_beyond_bounds(
+        &mut self,
+        state: &State,
+        least: bool,
+        (var, now): (VarId, &Poly),
+    ) -> Result<Vec<Extremum>, Stop> {
+        let mut bounds = BTreeSet::new();
+        let mut open: Vec<CondId> = state.facts.clone();
+        let mut looked = 0;
+        while let Some(fact) = open.pop() {
+            looked += 1;
+            if looked > PARTS {
+                break;
+            }
+            match self.pool.cond(fact).clone() {
+                CondKind::Not(part) | CondKind::Exists(_, part, _) => open.push(part),
+                CondKind::And(parts) | CondKind::Or(parts) => open.extend(parts),
+                CondKind::AtMostZero(difference) => {
+                    let constant = difference.constant_part();
+                    let rest = difference.plus_constant(-constant)?;
+                    let negated = rest.times_constant(-1)?;
+                    // What is excluded is less than the bound, or more.
+                    if rest.as_atom().is_some() {
+                        bounds.insert(if least { 1 - constant } else { -constant });
+                    } else if negated.as_atom().is_some() {
+                        bounds.insert(if least { constant } else { constant - 1 });
+                    }
+                }
+                CondKind::True | CondKind::False | CondKind::Zero(_) => {}
+            }
+        }
+        let mut guesses = Vec::new();
+        for bound in bounds.into_iter().take(BOUNDS) {
+            let excluded = self.beyond(least, now, &Poly::constant(bound))?;
+            guesses.push(Extremum { var, excluded, places: None });
+        }
+        Ok(guesses)
     }
 
     /// If the variable gets something that only depends on the iteration: what triggers that is true of no iteration before, if

@@ -462,3 +462,16 @@ fn pointers_that_walk_and_loops_that_end_at_a_value() {
     right_and_wrong(body, "i != 1000", "i != 998");
     right_and_wrong(body, "i != -4", "i != -8");
 }
+
+#[test]
+fn the_least_element_is_one_of_them() {
+    let body = "int m; for (int i = 0; i < 1000; i++) { a[i] = __VERIFIER_nondet_int(); if (a[i] <= -100 || a[i] >= 100) return 0; }
+        m = a[0]; for (int i = 1; i < 1000; i++) if (a[i] < m) m = a[i];
+        for (int i = 0; i < 1000; i++) b[i] = a[i] - m; for (int i = 0; i < 1000; i++) check(b[i] >= 0);
+        check(m > -100 && m < 100);";
+    right_and_wrong(body, "m > -100", "m > -99");
+    right_and_wrong(body, "m < 100", "m < 99");
+    right_and_wrong(body, "m = a[0];", "m = -100;");
+    right_and_wrong(body, "a[i] <= -100 ||", "");
+    right_and_wrong(&body.replace("a[i] < m", "a[i] > m").replace("a[i] - m", "m - a[i]"), "a[i] >= 100", "a[i] > 100");
+}
