@@ -142,7 +142,7 @@ fn refuted(
     if let Term::False = manager.terms.get(formula) {
         return true;
     }
-    let hard = algebra::has_product(&manager.terms, formula) || algebra::has_quotient(&manager.terms, formula);
+    let hard = algebra::needs_circuits(&manager.terms, formula);
     hard && algebra::without_products(&mut manager.terms, formula).is_some_and(|free| {
         let mut solver = new_solver(manager);
         solver.assert(&manager.terms, free);

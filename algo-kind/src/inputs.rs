@@ -61,9 +61,7 @@ impl RandomInputs {
         self.sorted = (in_order && self.run.is_multiple_of(SORTED)).then_some((begin, step));
         self.run += 1;
     }
-}
 
-impl RandomInputs {
     /// Whether an input is zero, where that is decided first: for truth values, and for all others in some runs. How often
     /// it is depends on the run and the edge, so that branches on inputs are taken rarely in one run and mostly in another.
     fn is_zero(&mut self, asked: Asked, ty: IntTy) -> Option<bool> {

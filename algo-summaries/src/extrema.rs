@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use cfa::ids::VarId;
 use cpa_core::Stop;
 
-use crate::guess::Unsolved;
+use crate::guess::{Round, Unsolved};
 use crate::loops::{Failed, Solution, Subject};
 use crate::poly::Poly;
 use crate::pool::{AtomKind, CondId, CondKind};
@@ -41,11 +41,11 @@ impl Walker<'_> {
     pub(crate) fn guess_extrema(
         &mut self,
         subject: &Subject,
-        (back, base): (&[State], usize),
-        unsolved: &Unsolved,
-        failed: &Failed,
+        back: &[State],
+        round: &Round,
         solution: &mut Solution,
     ) -> Result<(), Stop> {
+        let Round { unsolved, failed, base, .. } = *round;
         for var in subject.vars.iter().filter(|var| !solution.vars.contains_key(var)) {
             let now = self.value_at(subject, *var);
             for state in back {

@@ -6,8 +6,8 @@ use cfa::ir::Op;
 use cfa::{CmpOp, ExprId, ExprKind};
 use cpa_core::Stop;
 
-use crate::guess::Unsolved;
-use crate::loops::{Failed, Solution, Subject};
+use crate::guess::Round;
+use crate::loops::{Solution, Subject};
 use crate::poly::Poly;
 use crate::pool::{CondId, CondKind};
 use crate::state::State;
@@ -17,15 +17,15 @@ use crate::walk::Walker;
 const LIMITS: usize = 3;
 
 impl Walker<'_> {
-    /// Guesses numbers of iterations that are not passed; `base` facts held at the start of the iteration.
+    /// Guesses numbers of iterations that are not passed.
     pub(crate) fn guess_limits(
         &mut self,
         subject: &Subject,
-        (back, base): (&[State], usize),
-        unsolved: &Unsolved,
-        failed: &Failed,
+        back: &[State],
+        round: &Round,
         solution: &mut Solution,
     ) -> Result<(), Stop> {
+        let Round { unsolved, failed, base, .. } = *round;
         if !self.ends_at_a_value(subject) {
             return Ok(());
         }

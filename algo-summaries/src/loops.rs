@@ -255,10 +255,9 @@ impl Walker<'_> {
             }
             if !self.guess_more(subject, &walked.back, &round, solution)? {
                 if exact {
-                    self.guess_limits(subject, (&walked.back, round.base), &unsolved, failed, solution)?;
+                    self.guess_limits(subject, &walked.back, &round, solution)?;
                     self.guess_relations(subject, &walked.back, round.base, failed, solution)?;
-                    let back = (&walked.back[..], round.base);
-                    self.guess_extrema(subject, back, &unsolved, failed, solution)?;
+                    self.guess_extrema(subject, &walked.back, &round, solution)?;
                     if self.program.loops.heads.iter().any(|head| self.is_within(subject, *head)) {
                         self.guess_extrema_within(subject, failed, solution)?;
                     }

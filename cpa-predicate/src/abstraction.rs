@@ -140,6 +140,11 @@ impl Manager {
             CheckResult::Unknown(_) => None,
         };
         self.solver.pop();
+        self.remember(cx, block, result)
+    }
+
+    /// Keeps whether a block can be passed, and answers it.
+    pub(crate) fn remember(&mut self, cx: &Cx, block: TermId, result: Option<bool>) -> Result<bool, Stop> {
         match result {
             Some(answer) => {
                 self.feasible.insert(block, answer);

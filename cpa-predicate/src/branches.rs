@@ -7,10 +7,11 @@
 use std::collections::VecDeque;
 
 use cpa_core::{Cx, Stop};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use smt::solver::{CheckResult, Solver, SolverStats, Timed};
-use smt::{SymId, TermId, Terms, Value};
+use smt::{TermId, Terms, Value};
 
+use crate::abstraction::Model;
 use crate::formula::Formula;
 use crate::manager::{Manager, limits};
 use smt::path::PathFormula;
@@ -24,7 +25,7 @@ pub(crate) struct Branches {
     /// The conditions that the solver has, by scope.
     scopes: Vec<Vec<TermId>>,
     /// Models of paths, the last one first.
-    models: VecDeque<FxHashMap<(SymId, u32), Value>>,
+    models: VecDeque<Model>,
 }
 
 impl Branches {
@@ -38,7 +39,7 @@ impl Branches {
 
     /// Whether a kept model satisfies a path; it becomes the first one.
     fn recalls(&mut self, terms: &Terms, path: TermId) -> bool {
-        let holds = |model: &FxHashMap<(SymId, u32), Value>| {
+        let holds = |model: &Model| {
             let value = terms.try_eval(path, &mut |symbol, index| {
                 model.get(&(symbol, index)).cloned().unwrap_or_else(|| terms.default_value(symbol))
             });
@@ -103,23 +104,13 @@ impl Manager {
         cx.check()?;
         let solver = self.branches.take().unwrap_or_else(|| Branches::new(self.branch_solver()));
         let branches = self.branches.insert(solver);
-        if branches.recalls(&self.terms, block) {
+        let result = if branches.recalls(&self.terms, block) {
             self.stats.recalled += 1;
-            self.feasible.insert(block, true);
-            return Ok(true);
-        }
-        self.stats.checks += 1;
-        match branches.check(cx, &self.terms, block) {
-            Some(answer) => {
-                self.feasible.insert(block, answer);
-                Ok(answer)
-            }
-            None => {
-                // A run that is interrupted must not go on with less than it would have found out.
-                cx.check()?;
-                self.stats.unanswered += 1;
-                Ok(true)
-            }
-        }
+            Some(true)
+        } else {
+            self.stats.checks += 1;
+            branches.check(cx, &self.terms, block)
+        };
+        self.remember(cx, block, result)
     }
 }

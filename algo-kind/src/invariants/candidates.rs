@@ -151,9 +151,9 @@ impl<'a> Guesser<'a> {
         Guesser { manager, program, layout, samples, funcs, current }
     }
 
-    /// Whether a function is active at the cut point.
-    pub(super) fn is_active(&self, func: FuncId) -> bool {
-        self.funcs.contains_key(&func)
+    /// The variables that can be mentioned at the cut point, see [`interesting_variables`].
+    pub(super) fn variables(&self) -> Vec<VarId> {
+        interesting_variables(self.program, &|var| is_in_scope(self.program, &self.funcs, var))
     }
 
     /// Candidates that are true in all samples, or (`conditional`) in those that meet a condition of the program.
@@ -162,10 +162,7 @@ impl<'a> Guesser<'a> {
         let funcs = self.funcs.clone();
         let (layout, current) = (self.layout, self.current);
         let points = |var: VarId| layout.arrays.iter().any(|array| array.base == Base::Pointer(var));
-        let in_scope = |var: VarId| match program.var(var).scope {
-            Scope::Global => true,
-            Scope::Local(func) => funcs.contains_key(&func),
-        };
+        let in_scope = |var: VarId| is_in_scope(program, &funcs, var);
         // Facts about elements are expensive, and those about what is written before it is read are of no use.
         let is_current = |var: VarId| match program.var(var).scope {
             Scope::Global => true,
@@ -173,7 +170,7 @@ impl<'a> Guesser<'a> {
                 .get(&func)
                 .is_some_and(|&place| program.var(var).temporary || points(var) || current.contains(place, var)),
         };
-        let vars = interesting_variables(program, &in_scope);
+        let vars = self.variables();
         let cells = (0..self.layout.cells.len()).map(Atom::Cell);
         let atoms: Vec<Atom> = cells.chain(vars.into_iter().map(Atom::Var)).collect();
         let mut terms: Vec<TermId> = Vec::new();
@@ -520,6 +517,14 @@ impl<'a> Guesser<'a> {
             let zero = self.manager.encoder.constant(&mut self.manager.terms, 0, ty);
             out.push(self.manager.terms.eq(sum, zero));
         }
+    }
+}
+
+/// Whether a variable is global or one of these functions.
+fn is_in_scope(program: &Program, funcs: &BTreeMap<FuncId, NodeId>, var: VarId) -> bool {
+    match program.var(var).scope {
+        Scope::Global => true,
+        Scope::Local(func) => funcs.contains_key(&func),
     }
 }
 

@@ -11,11 +11,11 @@
 use std::collections::BTreeSet;
 
 use cfa::ids::VarId;
-use cfa::ir::{Op, Scope};
+use cfa::ir::Op;
 use smt::{BvBin, BvCmp, TermId};
 
 use super::arrays::{number, widened};
-use super::candidates::{Atom, Guesser, constants_in, interesting_variables};
+use super::candidates::{Atom, Guesser, constants_in};
 use super::nullspace::independent;
 use super::value::gcd;
 
@@ -76,12 +76,8 @@ impl Guesser<'_> {
 
     /// The variables that inequalities are about, the interesting ones first.
     fn inequality_variables(&self) -> Vec<VarId> {
-        let in_scope = |var: VarId| match self.program.var(var).scope {
-            Scope::Global => true,
-            Scope::Local(func) => self.is_active(func),
-        };
         let known = |var: &VarId| self.samples.iter().all(|sample| sample.vars.contains_key(var));
-        interesting_variables(self.program, &in_scope).into_iter().filter(known).take(AMONG[0]).collect()
+        self.variables().into_iter().filter(known).take(AMONG[0]).collect()
     }
 
     /// Small numbers, and constants of the program.

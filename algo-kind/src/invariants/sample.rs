@@ -64,7 +64,7 @@ pub(crate) struct Extent {
     runs: u32,
     /// How many samples are kept for a cut point.
     kept: usize,
-    /// Whether some runs are long.
+    /// Whether some runs are long; if not, inputs vary more.
     far: bool,
 }
 

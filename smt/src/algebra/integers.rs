@@ -13,8 +13,9 @@ use rustc_hash::FxHashMap;
 use super::SIZE;
 use crate::term::{BvBin, BvCmp, BvUn, Sort, Term, TermId, Terms};
 
-/// Integers grow up to so many bits before they are reduced.
+/// Integers grow up to so many bits before they are reduced, and no multiple has more than this, so that bounds can be added.
 const MOST_BITS: u32 = 100;
+const MULTIPLE_BITS: u32 = 120;
 /// Wider bit-vectors have no integer.
 const WIDEST: u32 = 96;
 
@@ -133,6 +134,9 @@ impl Integers {
 
     fn multiple(terms: &mut Terms, factor: i128, a: Number) -> Option<Number> {
         let ends = [a.low.checked_mul(factor)?, a.high.checked_mul(factor)?];
+        if ends.iter().any(|end| end.unsigned_abs() > power(MULTIPLE_BITS).unsigned_abs()) {
+            return None;
+        }
         let term = terms.int_mul_const(factor, a.term);
         Some(Number { term, low: ends[0].min(ends[1]), high: ends[0].max(ends[1]) })
     }

@@ -29,7 +29,7 @@ use ideal::{Ideal, degree};
 
 pub use integers::in_integers;
 pub use lemmas::{conjectures, consequences};
-pub use opaque::{all_without_products, has_product, has_quotient, without_products};
+pub use opaque::{all_without_products, has_product, has_quotient, needs_circuits, without_products};
 
 /// The most nodes of a formula.
 const SIZE: usize = 4_000;

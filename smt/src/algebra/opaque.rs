@@ -35,6 +35,11 @@ pub fn has_product(terms: &Terms, t: TermId) -> bool {
     terms.post_order(&[t], |_| false).into_iter().any(|t| is_product(terms, t) && !is_small(terms, t))
 }
 
+/// Whether a product, quotient or remainder occurs in a term whose circuit is an obstacle.
+pub fn needs_circuits(terms: &Terms, t: TermId) -> bool {
+    terms.post_order(&[t], |_| false).into_iter().any(|t| is_opaque(terms, t) && !is_small(terms, t))
+}
+
 /// Whether a quotient or remainder that needs a circuit occurs in a term.
 pub fn has_quotient(terms: &Terms, t: TermId) -> bool {
     terms.post_order(&[t], |_| false).into_iter().any(|t| is_opaque(terms, t) && !is_product(terms, t))
