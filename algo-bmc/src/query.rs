@@ -19,6 +19,8 @@ const WITHOUT_PRODUCTS: Duration = Duration::from_millis(500);
 /// The first time for a query about bits, and the time for the same query about integers.
 const AS_BITS: Duration = Duration::from_millis(100);
 const AS_INTEGERS: Duration = Duration::from_millis(400);
+/// The time for a query about integers where memory is read, before that about bits.
+const READS_AS_INTEGERS: Duration = Duration::from_millis(100);
 
 /// The steps of the first search for a model, the time that the solver has afterwards, and by what both grow.
 const SEARCH: u64 = 400_000;
@@ -52,15 +54,20 @@ pub fn ask<T>(
     }
     let mut read = read;
     if let Some(integers) = integers(manager, formula) {
-        // Sums and multiples that contradict each other as integers are hard as bits, and the other way round.
-        match decide(Manager::path_solver, manager, formula, &limits.at_most(AS_BITS), read) {
-            Ok(answer) => return Ok(answer),
-            Err((_, unread)) => read = unread,
+        // Sums and multiples that contradict each other as integers are hard as bits, and the other way round; indices are
+        // mostly easier as integers.
+        let mut time = READS_AS_INTEGERS;
+        if !manager.terms.has_array(formula) {
+            match decide(Manager::path_solver, manager, formula, &limits.at_most(AS_BITS), read) {
+                Ok(answer) => return Ok(answer),
+                Err((_, unread)) => read = unread,
+            }
+            cx.check()?;
+            time = AS_INTEGERS;
         }
-        cx.check()?;
         let mut solver = manager.integer_solver();
         solver.assert(&manager.terms, integers);
-        if solver.check(&manager.terms, &[], &limits.at_most(AS_INTEGERS)).is_unsat() {
+        if solver.check(&manager.terms, &[], &limits.at_most(time)).is_unsat() {
             return Ok(Answer::Unsat);
         }
     }

@@ -4,13 +4,16 @@
 //!
 //! A bit-vector of `w` bits becomes an integer that is congruent to it modulo 2^w, with an interval in which it lies. Sums and
 //! multiples stay as they are; only where the number itself matters (comparisons, extensions, quotients) and the interval says
-//! that it may be out of range, a multiple of 2^w is subtracted, how often is a new variable. What has no meaning there (bitwise
-//! operations, products of unknowns, memory) is a new variable in the range of its width, and a condition about anything else
-//! a new truth value. Every model of the formula is one of the result with suitable values of the new variables.
+//! that it may be out of range, a multiple of 2^w is subtracted, how often is a new variable. Intervals of variables come from
+//! comparisons that the whole formula implies. What has no meaning there (bitwise operations, products of unknowns) is a new
+//! variable in the range of its width, and a condition about anything else a new truth value. A read of memory is such a
+//! variable, too, and equal indices mean equal elements (Ackermann's reduction). Every model of the formula is one of the
+//! result with suitable values of the new variables.
 
+use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
-use super::SIZE;
+use super::{Bounds, SIZE};
 use crate::term::{BvBin, BvCmp, BvUn, Sort, Term, TermId, Terms};
 
 /// Integers grow up to so many bits before they are reduced, and no multiple has more than this, so that bounds can be added.
@@ -18,15 +21,19 @@ const MOST_BITS: u32 = 100;
 const MULTIPLE_BITS: u32 = 120;
 /// Wider bit-vectors have no integer.
 const WIDEST: u32 = 96;
+/// How many reads of an array are compared with each other.
+const READS: usize = 48;
 
-/// The formula over integers: if it has no model, the given one has none. None if that is large or has no sums.
+/// The formula over integers: if it has no model, the given one has none. None if that is large or has neither sums nor reads.
 pub fn in_integers(terms: &mut Terms, formula: TermId) -> Option<TermId> {
     let order = terms.post_order(&[formula], |_| false);
-    let is_sum = |&t: &TermId| matches!(terms.get(t), Term::BvBin(BvBin::Add | BvBin::Mul, ..));
-    if order.len() > SIZE || !order.iter().any(is_sum) {
+    let is_reason = |&t: &TermId| matches!(terms.get(t), Term::BvBin(BvBin::Add | BvBin::Mul, ..) | Term::Select(..));
+    if order.len() > SIZE || !order.iter().any(is_reason) {
         return None;
     }
-    let mut integers = Integers::default();
+    let parts = terms.conjuncts(formula);
+    let bounds = Bounds::new(terms, &parts).propagated(terms);
+    let mut integers = Integers { bounds, ..Integers::default() };
     for t in order {
         match terms.sort(t) {
             Sort::Bool => {
@@ -40,6 +47,7 @@ pub fn in_integers(terms: &mut Terms, formula: TermId) -> Option<TermId> {
             _ => {}
         }
     }
+    integers.compare_reads(terms);
     let whole = integers.conditions[&formula];
     integers.ranges.push(whole);
     Some(terms.and_all(&integers.ranges))
@@ -53,8 +61,17 @@ struct Number {
     high: i128,
 }
 
+/// A read of an array variable.
+#[derive(Clone, Copy, Debug)]
+struct Read {
+    index: TermId,
+    element: Number,
+}
+
 #[derive(Default)]
 struct Integers {
+    /// What the formula says about its terms.
+    bounds: Bounds,
     /// What bit-vectors became: congruent modulo two to the power of their width.
     numbers: FxHashMap<TermId, Number>,
     conditions: FxHashMap<TermId, TermId>,
@@ -62,6 +79,8 @@ struct Integers {
     ranges: Vec<TermId>,
     /// Numbers in the range of their width, signed or not.
     reduced: FxHashMap<(TermId, u32, bool), Number>,
+    /// The reads of each array variable.
+    reads: IndexMap<TermId, Vec<Read>>,
     fresh: u32,
 }
 
@@ -89,9 +108,12 @@ impl Integers {
         Number { term: terms.int(value), low: value, high: value }
     }
 
-    /// Any number of so many bits.
-    fn any(&mut self, terms: &mut Terms, width: u32) -> Number {
-        self.fresh(terms, -power(width - 1), power(width - 1) - 1)
+    /// Any number that a bit-vector may be.
+    fn any(&mut self, terms: &mut Terms, t: TermId) -> Number {
+        let (low, high) = self.bounds.range(terms, t, true);
+        // No number is between contradicting bounds, which are in the formula.
+        let (low, high) = if low <= high { (low, high) } else { (low, low) };
+        self.fresh(terms, low, high)
     }
 
     /// The number that the bits mean, in two's complement or not.
@@ -147,7 +169,7 @@ impl Integers {
     }
 
     fn number(&mut self, terms: &mut Terms, t: TermId, width: u32) -> Number {
-        let result = self.arithmetic(terms, t, width).unwrap_or_else(|| self.any(terms, width));
+        let result = self.arithmetic(terms, t, width).unwrap_or_else(|| self.any(terms, t));
         // What grows is reduced, so that the bounds stay numbers.
         if result.low < -power(MOST_BITS) || result.high > power(MOST_BITS) {
             return self.exact(terms, result, width, true);
@@ -230,8 +252,35 @@ impl Integers {
                 let low = self.unsigned(terms, low);
                 Self::sum(terms, high, low)
             }
+            Term::Select(array, index) if matches!(terms.get(array), Term::Var { .. }) => {
+                known(self, index)?;
+                let element = self.any(terms, t);
+                self.reads.entry(array).or_default().push(Read { index, element });
+                element
+            }
             _ => return None,
         })
+    }
+
+    /// Notes that equal indices mean equal elements.
+    fn compare_reads(&mut self, terms: &mut Terms) {
+        for reads in std::mem::take(&mut self.reads).into_values() {
+            let reads = &reads[..reads.len().min(READS)];
+            for (at, one) in reads.iter().enumerate() {
+                for other in &reads[..at] {
+                    let width = terms.width(one.index);
+                    let distance = terms.int_sub(self.of(one.index).term, self.of(other.index).term);
+                    let apart = terms.as_int(distance).map(|distance| distance.rem_euclid(power(width)) != 0);
+                    let same_index = match apart {
+                        Some(true) => continue,
+                        Some(false) => Terms::tru(),
+                        None => self.equal(terms, one.index, other.index, width),
+                    };
+                    let same_element = terms.eq(one.element.term, other.element.term);
+                    self.ranges.push(terms.implies(same_index, same_element));
+                }
+            }
+        }
     }
 
     fn rest(&mut self, terms: &mut Terms, a: Number, by: i128) -> Number {

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::opaque::{Parts, without_products};
 use super::{by_cases, conjectures, consequences, in_integers};
 use crate::solver::{Limits, Solver, Z3Config, Z3Logic, Z3Solver};
-use crate::term::{Builder, BvBin, BvCmp, BvUn, Sort, Term, TermId, Terms, Value, config};
+use crate::term::{ArrayValue, Builder, BvBin, BvCmp, BvUn, Sort, Term, TermId, Terms, Value, config};
 
 /// Whether the facts and the negation of the goal are found to contradict each other.
 fn proves(n: &mut Builder, facts: &[TermId], goal: TermId) -> bool {
@@ -160,7 +160,13 @@ fn exact_halves_and_definitions() {
 struct Maker<'b> {
     bytes: std::slice::Iter<'b, u8>,
     terms: Terms,
+    /// Whether there are reads of an array.
+    reads: bool,
 }
+
+/// The elements of the array.
+const ELEMENTS: [u128; 8] = [5, 1, 1, 7, 0, 3, 4, 1];
+const ARRAY: &str = "a";
 
 const NARROW: u32 = 3;
 const WIDE: u32 = 5;
@@ -174,6 +180,12 @@ impl Maker<'_> {
     fn number(&mut self, width: u32, depth: u32) -> TermId {
         let choice = self.below(if depth == 0 { 3 } else { 14 });
         match choice {
+            0 if width == NARROW && self.reads && depth > 0 => {
+                let index = self.number(NARROW, depth - 1);
+                let array = self.terms.symbol(ARRAY, Sort::Array { index: NARROW, element: NARROW });
+                let array = self.terms.var(array, 0);
+                self.terms.select(array, index)
+            }
             0 | 1 if width == NARROW => {
                 let symbol = self.terms.symbol(NAMES[self.bytes.len() % 3], Sort::Bv(NARROW));
                 self.terms.var(symbol, 0)
@@ -277,7 +289,7 @@ proptest! {
 
     #[test]
     fn the_models_stay_the_same(bytes in prop::collection::vec(any::<u8>(), 20..160)) {
-        let mut maker = Maker { bytes: bytes.iter(), terms: Terms::new() };
+        let mut maker = Maker { bytes: bytes.iter(), terms: Terms::new(), reads: false };
         let formula = maker.formula();
         let mut terms = maker.terms;
         let simpler = by_cases(&mut terms, formula);
@@ -295,7 +307,7 @@ proptest! {
 
     #[test]
     fn consequences_hold_in_all_models(bytes in prop::collection::vec(any::<u8>(), 20..160)) {
-        let mut maker = Maker { bytes: bytes.iter(), terms: Terms::new() };
+        let mut maker = Maker { bytes: bytes.iter(), terms: Terms::new(), reads: false };
         let formula = maker.formula();
         let mut terms = maker.terms;
         let more = consequences(&mut terms, formula);
@@ -310,7 +322,7 @@ proptest! {
 
     #[test]
     fn products_are_among_the_values_of_their_variables(bytes in prop::collection::vec(any::<u8>(), 20..160)) {
-        let mut maker = Maker { bytes: bytes.iter(), terms: Terms::new() };
+        let mut maker = Maker { bytes: bytes.iter(), terms: Terms::new(), reads: false };
         let formula = maker.formula();
         let mut terms = maker.terms;
         let mut parts = Parts::default();
@@ -336,7 +348,7 @@ proptest! {
 
     #[test]
     fn what_has_a_model_has_one_over_integers(bytes in prop::collection::vec(any::<u8>(), 20..160)) {
-        let mut maker = Maker { bytes: bytes.iter(), terms: Terms::new() };
+        let mut maker = Maker { bytes: bytes.iter(), terms: Terms::new(), reads: true };
         let formula = maker.formula();
         let mut terms = maker.terms;
         let holds = |bits| value(&terms, &Parts::default(), bits, formula) == Value::Bool(true);
@@ -344,6 +356,30 @@ proptest! {
             prop_assert!(!contradicts(&mut terms, formula), "{}", terms.display(formula));
         }
     }
+}
+
+#[test]
+fn equal_indices_mean_equal_elements_over_integers() {
+    let mut n = Builder::new(32);
+    let [i, j] = ["i", "j"].map(|name| n.var(name));
+    let array = n.terms.symbol("a", Sort::Array { index: 32, element: 32 });
+    let array = n.terms.var(array, 0);
+    let one = n.k(1);
+    let next = n.add(i, one);
+    let [first, second, third] = [i, j, next].map(|index| n.terms.select(array, index));
+    let (above, below) = (n.terms.bv_cmp(BvCmp::Sle, i, j), n.terms.bv_cmp(BvCmp::Sle, j, i));
+    let differ = |n: &mut Builder, a: TermId, b: TermId| {
+        let same = n.terms.eq(a, b);
+        n.terms.not(same)
+    };
+    let apart = differ(&mut n, first, second);
+    let formula = n.terms.and_all(&[above, below, apart]);
+    assert!(contradicts(&mut n.terms, formula));
+    let formula = n.terms.and(above, apart);
+    assert!(!contradicts(&mut n.terms, formula));
+    let apart = differ(&mut n, first, third);
+    let formula = n.terms.and_all(&[above, below, apart]);
+    assert!(!contradicts(&mut n.terms, formula));
 }
 
 #[test]
@@ -391,6 +427,10 @@ fn value(terms: &Terms, parts: &Parts, bits: u128, t: TermId) -> Value {
     terms.eval(t, &mut |symbol, index| {
         if let Some(at) = NAMES.iter().position(|name| *name == terms.symbol_name(symbol)) {
             return Value::Bv { width: NARROW, bits: bits >> (at as u32 * NARROW) & 7 };
+        }
+        if terms.symbol_name(symbol) == ARRAY {
+            let zeros = ArrayValue::constant(NARROW, NARROW, 0);
+            return Value::Array((0..).zip(ELEMENTS).fold(zeros, |array, (index, element)| array.with(index, element)));
         }
         let var = terms.find_var(symbol, index);
         let (&part, _) = parts.opaque.iter().find(|(_, of)| Some(**of) == var).expect("a variable for a product");

@@ -232,7 +232,7 @@ impl Terms {
         }
     }
 
-    pub(super) fn as_int(&self, t: TermId) -> Option<i128> {
+    pub(crate) fn as_int(&self, t: TermId) -> Option<i128> {
         match *self.get(t) {
             Term::Int(v) => Some(v),
             _ => None,
