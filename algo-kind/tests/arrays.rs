@@ -89,3 +89,68 @@ fn while_a_flag_is_clear() {
     assert!(!proves(&text("swapped = 0;", "a[i - 1] < a[i]")));
     assert!(!proves(&text("swapped = 0; if (__VERIFIER_nondet_int()) break;", "a[i - 1] <= a[i]")));
 }
+
+#[test]
+fn a_value_that_is_also_stored() {
+    // The search cannot miss the value behind the others.
+    let text = |last: &str| {
+        format!(
+            "int a[1001]; int main(void) {{ int n = __VERIFIER_nondet_int(), key = __VERIFIER_nondet_int(), i;
+            assume(n >= 0 && n <= 1000);
+            for (i = 0; i < n; i++) a[i] = __VERIFIER_nondet_int();
+            a[{last}] = key; i = 0; while (a[i] != key) i++;
+            check(i <= n); for (int j = 0; j < i; j++) check(a[j] != key); return 0; }}"
+        )
+    };
+    assert!(proves(&text("n")));
+    assert!(!proves(&text("n > 0 ? n - 1 : 1")));
+}
+
+#[test]
+fn bounds_that_are_compared_with_bounds() {
+    let text = |step: &str| {
+        format!(
+            "int a[1000]; int main(void) {{ int n = __VERIFIER_nondet_int(), key = __VERIFIER_nondet_int(), i;
+            assume(n > 0 && n <= 1000);
+            for (i = 0; i < n; i++) a[i] = 2 * i;
+            int lo = 0, hi = n;
+            while (lo < hi) {{ int mid = lo + (hi - lo) / 2; if (a[mid] < key) lo = {step}; else hi = mid; }}
+            for (i = 0; i < lo; i++) check(a[i] < key);
+            for (i = lo; i < n; i++) check(a[i] >= key); return 0; }}"
+        )
+    };
+    assert!(proves(&text("mid + 1")));
+    assert!(!proves(&text("mid + 2")));
+}
+
+#[test]
+fn conditions_about_the_index() {
+    let text = |test: &str| {
+        format!(
+            "int a[1000], c[1000]; int main(void) {{ int i, j = 0;
+            for (i = 0; i < 1000; i++) a[i] = __VERIFIER_nondet_int();
+            for (i = 0; i < 1000; i++) if (a[i] > 0) c[j++] = i;
+            for (int x = 0; x < j; x++) check({test}); return 0; }}"
+        )
+    };
+    assert!(proves(&text("c[x] >= x")));
+    assert!(!proves(&text("c[x] > x")));
+}
+
+#[test]
+fn one_condition_or_another_one() {
+    let text = |second: &str| {
+        format!(
+            "int a[1000]; int main(void) {{ int i;
+            for (i = 0; i < 1000; i++) a[i] = __VERIFIER_nondet_int();
+            int first = a[0], second = a[1];
+            if (first < second) {{ first = a[1]; second = a[0]; }}
+            for (i = 2; i < 1000; i++) {{
+                if (a[i] >= first) {{ second = {second}; first = a[i]; }} else if (a[i] > second) second = a[i];
+            }}
+            for (int x = 0; x < 1000; x++) check(a[x] <= second || a[x] == first); return 0; }}"
+        )
+    };
+    assert!(proves(&text("first")));
+    assert!(!proves(&text("second")));
+}

@@ -18,7 +18,7 @@ use cfa::Program;
 use cfa::ids::VarId;
 use cfa::ir::{BinOp, CmpOp, ExprKind, IntTy, Op};
 use cpa_predicate::Manager;
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use smt::{BvBin, BvCmp, TermId, Terms};
 
 use super::candidates::{constants_in, interesting_variables, variable};
@@ -26,9 +26,12 @@ use super::instances::{INDEX, index};
 use super::memory::{Array, Base, Index, Layout};
 use super::nullspace::{independent, null_space};
 use super::sample::Sample;
+use conditions::{Shape, known};
 
 /// How many candidates a cut point has.
 const CANDIDATES: usize = 200;
+/// For how many smaller ranges a fact is tried if it does not hold for larger ones.
+const WEAKER: usize = 4;
 /// How many variables bound ranges.
 const BOUNDS: usize = 6;
 /// How many ranges are tried for an array.
@@ -82,6 +85,13 @@ struct Scalar {
 /// An element in a sample: the sample, the index and the value.
 type Row = (usize, i128, i128);
 
+/// What is left to try if a candidate does not hold: the same fact for a smaller range.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Weaker {
+    pub(crate) than: TermId,
+    pub(crate) candidate: TermId,
+}
+
 /// Looks for candidates at one cut point.
 pub(crate) struct Search<'a> {
     pub(crate) manager: &'a mut Manager,
@@ -90,9 +100,22 @@ pub(crate) struct Search<'a> {
     pub(crate) samples: &'a [Sample],
     /// Whether a variable can be mentioned.
     pub(crate) in_scope: &'a dyn Fn(VarId) -> bool,
+    /// What a run leaves out because it has something stronger.
+    pub(crate) weaker: Vec<Weaker>,
 }
 
 impl<'a> Search<'a> {
+    /// A search among samples.
+    pub(crate) fn new(
+        manager: &'a mut Manager,
+        program: &'a Program,
+        layout: &'a Layout,
+        samples: &'a [Sample],
+        in_scope: &'a dyn Fn(VarId) -> bool,
+    ) -> Self {
+        Search { manager, program, layout, samples, in_scope, weaker: Vec::new() }
+    }
+
     /// The candidates that hold in all samples.
     pub(crate) fn run(&mut self) -> Vec<TermId> {
         let mut found = Vec::new();
@@ -113,6 +136,7 @@ impl<'a> Search<'a> {
             found.extend(self.copies(at, &arrays, &ranges));
             // Each fact with how far it reaches behind the index, and the ranges where it holds.
             let mut facts: IndexMap<(TermId, i128), Vec<usize>> = IndexMap::new();
+            let mut weaker = facts.clone();
             let mut counts = Vec::new();
             for (number, (low, high)) in ranges.iter().enumerate() {
                 let rows = self.rows(at, low, high);
@@ -124,35 +148,54 @@ impl<'a> Search<'a> {
                     facts.entry((fact, 0)).or_default().push(number);
                 }
                 let mut sometimes = Vec::new();
+                let mut open: Vec<(&Shape, Vec<Option<bool>>)> = Vec::new();
                 for shape in &shapes {
-                    match self.condition(at, shape, &rows, high) {
+                    let truths = self.truths(at, shape, &rows, high);
+                    match truths.as_ref().and_then(|truths| self.condition(at, shape, truths)) {
                         Some(fact) => facts.entry((fact, shape.reach)).or_default().push(number),
-                        None => sometimes.push(shape),
+                        None => {
+                            sometimes.push(shape);
+                            open.extend(truths.filter(|truths| known(truths) >= 3).map(|truths| (shape, truths)));
+                        }
+                    }
+                }
+                for (before, (shape, truths)) in open.iter().enumerate() {
+                    for (other, others) in open[..before].iter().filter(|other| other.0.reach == shape.reach) {
+                        for fact in self.either(at, (other, others), (shape, truths)) {
+                            weaker.entry((fact, shape.reach)).or_default().push(number);
+                        }
                     }
                 }
                 for fact in self.while_flagged(at, (&flags, &sometimes), &rows, high) {
                     facts.entry(fact).or_default().push(number);
                 }
             }
-            for ((fact, reach), holds) in facts {
-                for &range in &holds {
-                    // A range with more elements says more; a greater one with the same elements is only guessed.
-                    let is_better = |&other: &usize| {
+            for ((fact, reach), holds) in facts.into_iter().chain(weaker) {
+                // A range with more elements says more; a greater one with the same elements is only guessed.
+                let better = |range: usize| {
+                    holds.iter().copied().find(|&other| {
                         let (mine, theirs) = (&ranges[range], &ranges[other]);
                         match counts[range].cmp(&counts[other]) {
                             Ordering::Less => self.is_part(mine, theirs),
                             Ordering::Equal => self.is_part(theirs, mine),
                             Ordering::Greater => false,
                         }
-                    };
-                    if holds.iter().any(is_better) {
-                        continue;
-                    }
-                    let (low, high) = &ranges[range];
-                    let guard = self.guard(low, high, reach);
-                    let candidate = self.manager.terms.implies(guard, fact);
-                    if !found.contains(&candidate) {
-                        found.push(candidate);
+                    })
+                };
+                let best: Vec<(usize, Option<usize>)> = holds.iter().map(|&range| (range, better(range))).collect();
+                let mut others = 0;
+                for &(range, better) in &best {
+                    let candidate = self.about(&ranges[range], reach, fact);
+                    match better {
+                        None if found.contains(&candidate) => {}
+                        None => found.push(candidate),
+                        // The better one may have a better one; that is tried first, and this if it fails, too.
+                        Some(better) if others < WEAKER => {
+                            others += 1;
+                            let than = self.about(&ranges[better], reach, fact);
+                            self.weaker.push(Weaker { than, candidate });
+                        }
+                        Some(_) => {}
                     }
                     if found.len() >= CANDIDATES {
                         return found;
@@ -161,6 +204,12 @@ impl<'a> Search<'a> {
             }
         }
         found
+    }
+
+    /// That a fact about the index k holds in a range.
+    fn about(&mut self, (low, high): &(Scalar, Scalar), reach: i128, fact: TermId) -> TermId {
+        let guard = self.guard(low, high, reach);
+        self.manager.terms.implies(guard, fact)
     }
 
     /// Whether a range is a part of another one in all samples, and smaller in some.
@@ -337,7 +386,7 @@ fn is_number(program: &Program, layout: &Layout, in_scope: &dyn Fn(VarId) -> boo
     in_scope(var) && !data.temporary && data.float.is_none() && !points
 }
 
-/// The variables in indices of an array and those that these are compared with.
+/// The variables in indices of an array, those that these are compared with, and those that these are compared with in turn.
 pub(super) fn bounding(
     program: &Program,
     layout: &Layout,
@@ -345,28 +394,27 @@ pub(super) fn bounding(
     array: &Array,
 ) -> Vec<VarId> {
     let usable = |var: VarId| is_number(program, layout, in_scope, var);
-    let mut direct: BTreeSet<VarId> = array.indices.clone();
+    let mut found: IndexSet<VarId> = array.indices.iter().copied().collect();
     // An index such as i++ is what i was before.
     for edge in &program.edges {
         if let Op::Assign { var, value } = edge.op
             && program.var(var).temporary
             && array.indices.contains(&var)
         {
-            direct.extend(program.exprs.vars(value));
+            found.extend(program.exprs.vars(value));
         }
     }
-    let mut vars: Vec<VarId> = direct.iter().copied().collect();
-    for edge in &program.edges {
-        let Op::Assume { cond, .. } = edge.op else { continue };
-        let compared = program.exprs.vars(cond);
-        if compared.iter().any(|var| direct.contains(var)) {
-            let more: Vec<VarId> = compared.into_iter().filter(|var| !vars.contains(var)).collect();
-            vars.extend(more);
+    for _ in 0..2 {
+        let known = found.clone();
+        for edge in &program.edges {
+            let Op::Assume { cond, .. } = edge.op else { continue };
+            let compared = program.exprs.vars(cond);
+            if compared.iter().any(|var| known.contains(var)) {
+                found.extend(compared);
+            }
         }
     }
-    vars.retain(|&var| usable(var));
-    vars.truncate(BOUNDS);
-    vars
+    found.into_iter().filter(|&var| usable(var)).take(BOUNDS).collect()
 }
 
 /// The address where an array begins, without its offset.

@@ -14,7 +14,7 @@ use cfa::liveness::Current;
 use cpa_predicate::{Encoding, Manager};
 use smt::{BvBin, BvCmp, TermId, Value};
 
-use super::arrays::{Search, cell_term, number, widened};
+use super::arrays::{Search, Weaker, cell_term, number, widened};
 use super::env::Env;
 use super::instances::INDEX;
 use super::memory::{Base, Layout};
@@ -134,6 +134,8 @@ pub(crate) struct Guesser<'a> {
     /// The functions whose variables can be mentioned, with a place in each where it goes on.
     funcs: BTreeMap<FuncId, NodeId>,
     current: &'a Current,
+    /// What is left to try if a candidate of a run does not hold.
+    pub(crate) weaker: Vec<Weaker>,
 }
 
 impl<'a> Guesser<'a> {
@@ -148,7 +150,7 @@ impl<'a> Guesser<'a> {
     ) -> Self {
         let places = places(program, &cutpoints.points()[number]);
         let funcs = places.map(|place| (program.node(place).func, place)).collect();
-        Guesser { manager, program, layout, samples, funcs, current }
+        Guesser { manager, program, layout, samples, funcs, current, weaker: Vec::new() }
     }
 
     /// The variables that can be mentioned at the cut point, see [`interesting_variables`].
@@ -183,7 +185,9 @@ impl<'a> Guesser<'a> {
         self.multiples(&atoms, &mut terms);
         if *self.layout != Layout::default() {
             let layout = self.layout;
-            terms.extend(Search { manager: self.manager, program, layout, samples, in_scope: &is_current }.run());
+            let mut search = Search::new(self.manager, program, layout, samples, &is_current);
+            terms.extend(search.run());
+            self.weaker = search.weaker;
             if conditional {
                 self.conditional(&atoms, &in_scope, &is_current, &mut terms);
             }
@@ -206,10 +210,10 @@ impl<'a> Guesser<'a> {
         for (condition, some) in self.splits(in_scope) {
             let mut facts = Vec::new();
             let funcs = self.funcs.clone();
-            let mut among =
-                Guesser { manager: self.manager, program, layout, samples: &some, funcs, current: self.current };
+            let (current, weaker) = (self.current, Vec::new());
+            let mut among = Guesser { manager: self.manager, program, layout, samples: &some, funcs, current, weaker };
             among.equations(atoms, &mut facts);
-            let mut search = Search { manager: among.manager, program, layout, samples: &some, in_scope: is_current };
+            let mut search = Search::new(among.manager, program, layout, &some, is_current);
             facts.extend(search.run());
             among.comparisons(atoms, &mut facts);
             among.multiples(atoms, &mut facts);

@@ -105,6 +105,17 @@ impl Index {
         index
     }
 
+    /// The variable that the index is, but for a constant and conversions.
+    pub(crate) fn variable(&self, program: &Program) -> Option<VarId> {
+        match &self.parts[..] {
+            [part] if part.factor == 1 => match part.product[..] {
+                [factor] => program.exprs.converted_var(factor),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// The products of several expressions among the parts: where rows begin.
     pub(crate) fn rows(&self) -> impl Iterator<Item = Index> {
         let products = self.parts.iter().filter(|part| part.product.len() > 1);

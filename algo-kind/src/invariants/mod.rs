@@ -37,6 +37,7 @@ use crate::cutpoints::Cutpoints;
 use crate::kind::Strategy;
 use crate::step::StepUnrolling;
 
+use arrays::Weaker;
 use candidates::Guesser;
 use dataflow::{PRECISIONS, Precision};
 use induction::Induction;
@@ -85,6 +86,8 @@ enum Stage {
     Inequalities,
     /// About variables, cells and arrays.
     Memory,
+    /// Parts of arrays for which something holds that does not hold for larger ones.
+    Weaker,
     /// The same where conditions of the program hold.
     Conditional,
 }
@@ -103,6 +106,9 @@ pub struct Generator {
     proposer: Option<Box<dyn Proposer>>,
     /// The samples of each cut point with the layout of memory.
     sampled: Option<(Layout, Vec<Vec<Sample>>)>,
+    /// The candidates of the last stage about memory, and what is left to try if they do not hold.
+    tried: Vec<Vec<TermId>>,
+    weaker: Vec<Vec<Weaker>>,
     /// The variables whose values are current at the cut points, once candidates about memory ask for them.
     current: Current,
 }
@@ -126,8 +132,8 @@ impl Generator {
                     coarse,
                     Stage::Guesses,
                     fine,
-                    Stage::Inequalities,
                     Stage::Memory,
+                    Stage::Inequalities,
                     Stage::Conditional,
                 ]
             }
@@ -143,6 +149,8 @@ impl Generator {
             pending: None,
             proposer: None,
             sampled: None,
+            tried: Vec::new(),
+            weaker: Vec::new(),
             current: Current::default(),
         }
     }
@@ -155,7 +163,7 @@ impl Generator {
 
     /// Whether the next stage is about memory.
     pub(crate) fn about_memory(&self) -> bool {
-        matches!(self.stages.last(), Some(Stage::Memory | Stage::Conditional))
+        matches!(self.stages.last(), Some(Stage::Memory | Stage::Weaker | Stage::Conditional))
     }
 
     /// What is known after the next stage; none if there is no further one. `steps` have at least one segment each.
@@ -199,7 +207,10 @@ impl Generator {
             self.stages.pop();
             if stage == Stage::Inequalities && proved.as_ref().is_ok_and(|proved| proved != known) {
                 // What was not inductive before may be with inequalities.
-                self.stages.push(Stage::Guesses);
+                self.stages.extend([Stage::Memory, Stage::Guesses]);
+            }
+            if matches!(stage, Stage::Memory | Stage::Weaker) {
+                self.weaken(&candidates);
             }
         }
         proved.map(Some)
@@ -220,6 +231,7 @@ impl Generator {
                 let bitvectors = self.manager.borrow().encoder.encoding() == Encoding::Bitvector;
                 if bitvectors { Some(self.inequalities(cx)?) } else { None }
             }
+            Stage::Weaker => Some(std::mem::take(&mut self.tried)),
             Stage::Memory | Stage::Conditional => {
                 let layout = Layout::of(&self.program);
                 let bitvectors = self.manager.borrow().encoder.encoding() == Encoding::Bitvector;
@@ -238,7 +250,19 @@ impl Generator {
             let known = terms.conjuncts(known.term(number));
             list.retain(|term| !known.contains(term));
         }
+        self.tried.clone_from(&candidates);
         Ok(Some(candidates))
+    }
+
+    /// The next stage is about what is weaker than those of the last candidates that were not proved, if there is something.
+    fn weaken(&mut self, proved: &[Vec<TermId>]) {
+        for ((tried, proved), weaker) in self.tried.iter_mut().zip(proved).zip(&mut self.weaker) {
+            let failed: Vec<TermId> = tried.drain(..).filter(|term| !proved.contains(term)).collect();
+            tried.extend(weaker.extract_if(.., |weaker| failed.contains(&weaker.than)).map(|weaker| weaker.candidate));
+        }
+        if self.tried.iter().any(|list| !list.is_empty()) {
+            self.stages.push(Stage::Weaker);
+        }
     }
 
     fn proposed(&mut self, cx: &Cx) -> Result<Option<Vec<Vec<TermId>>>, Stop> {
@@ -282,7 +306,7 @@ impl Generator {
     }
 
     fn guessed(
-        &self,
+        &mut self,
         layout: &Layout,
         samples: &[Vec<Sample>],
         run: impl Fn(&mut Guesser<'_>) -> Vec<TermId>,
@@ -290,9 +314,12 @@ impl Generator {
         let manager = &mut *self.manager.borrow_mut();
         let guess = |(number, samples): (usize, &Vec<Sample>)| {
             let (program, cutpoints) = (&self.program, &self.cutpoints);
-            run(&mut Guesser::new(manager, program, cutpoints, number, &self.current, (layout, samples)))
+            let mut guesser = Guesser::new(manager, program, cutpoints, number, &self.current, (layout, samples));
+            (run(&mut guesser), guesser.weaker)
         };
-        samples.iter().enumerate().map(guess).collect()
+        let (candidates, weaker) = samples.iter().enumerate().map(guess).unzip();
+        self.weaker = weaker;
+        candidates
     }
 
     /// What a guesser makes of the samples of each cut point.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Conditions of the program, read as facts about all elements in a range: "`a[i] % 2 == 0`" for every index instead of i,
-//! "`a[i - 1] <= a[i]`" for all neighbours; also for other arrays with elements of the same type.
+//! "`a[i] >= i`", "`a[i - 1] <= a[i]`" for all neighbours; also for other arrays with elements of the same type, and one
+//! condition or another one.
 
 use cfa::eval::eval;
 use cfa::ids::ExprId;
@@ -19,6 +20,8 @@ pub(super) struct Shape {
     cond: ExprId,
     /// How far the element of each variable is behind the first one.
     elements: Vec<(VarId, i128)>,
+    /// A variable that stands for the index of the first element minus a number, where the condition is about indices, too.
+    index: Option<(VarId, i128)>,
     /// The other variables.
     others: Vec<VarId>,
     ty: IntTy,
@@ -51,44 +54,62 @@ impl Search<'_> {
     fn shape(&self, origins: &IndexMap<VarId, Origin>, cond: ExprId) -> Option<Shape> {
         let program = self.program;
         let vars = program.exprs.vars(cond);
-        let (inside, others): (Vec<VarId>, Vec<VarId>) = vars.into_iter().partition(|var| origins.contains_key(var));
+        let loaded = |var: &VarId| matches!(origins.get(var), Some(Origin::Element(..)));
+        // A variable that is also stored somewhere is no element where others certainly are.
+        let certain = vars.iter().any(loaded);
+        let is_inside = |var: &VarId| if certain { loaded(var) } else { origins.contains_key(var) };
+        let (inside, others): (Vec<VarId>, Vec<VarId>) = vars.into_iter().partition(is_inside);
         let ty = program.var(*inside.first()?).ty;
         let fits = |var: &VarId| program.var(*var).ty == ty && program.var(*var).float.is_none();
-        if !inside.iter().all(fits) || !others.iter().all(|&var| self.is_number(var)) {
+        if !inside.iter().all(fits) {
             return None;
         }
         let mut elements = Vec::new();
-        if let [var] = inside[..] {
-            elements.push((var, 0));
-        } else {
-            let mut first: Option<(&Base, &Index)> = None;
-            for &var in &inside {
-                let Origin::Element(base, index) = &origins[&var] else { return None };
-                let (of, from) = first.get_or_insert((base, index));
-                if *of != base || from.parts != index.parts {
+        let mut parts: Option<(&Base, &Index)> = None;
+        for &var in &inside {
+            let Origin::Element(base, index) = &origins[&var] else {
+                if inside.len() > 1 {
                     return None;
                 }
-                elements.push((var, index.constant - from.constant));
+                elements.push((var, 0));
+                break;
+            };
+            let (of, from) = parts.get_or_insert((base, index));
+            if *of != base || from.parts != index.parts {
+                return None;
             }
+            elements.push((var, index.constant));
         }
         let least = elements.iter().map(|element| element.1).min()?;
         elements.iter_mut().for_each(|element| element.1 -= least);
         let reach = elements.iter().map(|element| element.1).max()?;
-        (reach <= REACH).then_some(Shape { cond, elements, others, ty, reach })
+        let index = parts.and_then(|(_, index)| Some((index.variable(program)?, least)));
+        let (index, others) = match index {
+            Some((var, _)) if others.contains(&var) => {
+                (index, others.into_iter().filter(|&other| other != var).collect())
+            }
+            _ => (None, others),
+        };
+        let usable = reach <= REACH && others.iter().all(|&var| self.is_number(var));
+        usable.then_some(Shape { cond, elements, index, others, ty, reach })
     }
 
     /// The variables that hold elements of arrays.
     fn origins(&self) -> IndexMap<VarId, Origin> {
         let program = self.program;
+        let mut written: IndexMap<VarId, u32> = IndexMap::new();
+        for var in program.edges.iter().filter_map(|edge| edge.op.written()) {
+            *written.entry(var).or_default() += 1;
+        }
         let mut origins: IndexMap<VarId, Origin> = IndexMap::new();
         for edge in &program.edges {
             match edge.op {
                 Op::Load { var, addr, region } => {
                     let Some(place) = place(program, region, addr) else { continue };
                     let origin = Origin::Element(place.base, place.index.without_conversions(program));
-                    // A variable that is loaded at several places is no certain element.
-                    let known = origins.contains_key(&var);
-                    origins.insert(var, if known { Origin::Somewhere } else { origin });
+                    // A variable that is also something else is no certain element.
+                    let certain = written[&var] == 1;
+                    origins.insert(var, if certain { origin } else { Origin::Somewhere });
                 }
                 Op::Store { value, addr, region } if place(program, region, addr).is_some() => {
                     if let Some(var) = program.exprs.converted_var(value) {
@@ -111,32 +132,67 @@ impl Search<'_> {
         origins
     }
 
-    /// The condition of a shape or its negation, if the elements in a range agree about it; the last element that is
-    /// looked at is in the range, too.
-    pub(super) fn condition(&mut self, at: usize, shape: &Shape, rows: &[Row], high: &Scalar) -> Option<TermId> {
+    /// Whether a condition holds from each index on; nothing where an element is not known, or not in the range, in which also
+    /// the last one that is looked at has to be. None if it has no truth somewhere.
+    pub(super) fn truths(&self, at: usize, shape: &Shape, rows: &[Row], high: &Scalar) -> Option<Vec<Option<bool>>> {
         if self.layout.arrays[at].ty != shape.ty {
             return None;
         }
-        let mut truths = Vec::new();
-        for &(sample, index, _) in rows {
+        let truth = |&(sample, index, _): &Row| {
             if high.values[sample].is_none_or(|high| index + shape.reach >= high) {
-                continue;
+                return Some(None);
             }
-            if let Some(truth) = self.truth(at, shape, sample, index) {
-                truths.push(truth?);
-            }
-        }
-        let truth = *truths.first()?;
-        if truths.len() < 3 || truths.iter().any(|&other| other != truth) {
+            self.truth(at, shape, sample, index).map_or(Some(None), |truth| truth.map(Some))
+        };
+        rows.iter().map(truth).collect()
+    }
+
+    /// The condition of a shape or its negation, if the elements in a range agree about it.
+    pub(super) fn condition(&mut self, at: usize, shape: &Shape, truths: &[Option<bool>]) -> Option<TermId> {
+        let truth = truths.iter().find_map(|&truth| truth)?;
+        if known(truths) < 3 || truths.contains(&Some(!truth)) {
             return None;
         }
+        self.about_all(at, shape, truth)
+    }
+
+    /// That one or the other one of two conditions or their negations holds, if that is so of the elements in a range.
+    pub(super) fn either(
+        &mut self,
+        at: usize,
+        one: (&Shape, &[Option<bool>]),
+        other: (&Shape, &[Option<bool>]),
+    ) -> Vec<TermId> {
+        let mut found = Vec::new();
+        for (first, second) in [(true, true), (true, false), (false, true), (false, false)] {
+            let mut both = one.1.iter().zip(other.1);
+            if both.all(|pair| *pair.0 != Some(!first) || *pair.1 != Some(!second)) {
+                let terms = (self.about_all(at, one.0, first), self.about_all(at, other.0, second));
+                if let (Some(first), Some(second)) = terms {
+                    found.push(self.manager.terms.or(first, second));
+                }
+            }
+        }
+        found
+    }
+
+    /// The condition of a shape, or its negation, about the index k.
+    fn about_all(&mut self, at: usize, shape: &Shape, truth: bool) -> Option<TermId> {
         let term = self.manager.encoder.truth(&mut self.manager.terms, shape.cond).ok()?;
-        let mut elements = Vec::new();
+        let mut values = Vec::new();
         for &(var, more) in &shape.elements {
             let symbol = self.manager.encoder.symbol(&mut self.manager.terms, var);
-            elements.push((symbol, self.element_at(at, 1, more)));
+            values.push((symbol, self.element_at(at, 1, more)));
         }
-        let of = |symbol| elements.iter().find(|element| element.0 == symbol).map(|element| element.1);
+        if let Some((var, more)) = shape.index {
+            let symbol = self.manager.encoder.symbol(&mut self.manager.terms, var);
+            let (k, width) = (self.any_index(), self.program.var(var).ty.bits);
+            let terms = &mut self.manager.terms;
+            let k = if width < INDEX { terms.extract(width - 1, 0, k) } else { k };
+            let more = number(terms, more, width);
+            values.push((symbol, terms.bv_bin(BvBin::Sub, k, more)));
+        }
+        let of = |symbol| values.iter().find(|value| value.0 == symbol).map(|value| value.1);
         let term = self.manager.terms.substitute(term, &mut |_, symbol, _| of(symbol));
         Some(if truth { term } else { self.manager.terms.not(term) })
     }
@@ -152,7 +208,15 @@ impl Search<'_> {
             let Some(&value) = sample.vars.get(var) else { return Some(None) };
             known.push((*var, value));
         }
+        if let Some((var, more)) = shape.index {
+            known.push((var, self.program.var(var).ty.wrap(index - more)));
+        }
         let mut value_of = |var| known.iter().find(|entry| entry.0 == var).map_or(0, |entry| entry.1);
         Some(eval(&self.program.exprs, shape.cond, &mut value_of).ok().map(|value| value != 0))
     }
+}
+
+/// How many truths are known.
+pub(super) fn known(truths: &[Option<bool>]) -> usize {
+    truths.iter().filter(|truth| truth.is_some()).count()
 }

@@ -56,7 +56,8 @@ impl Search<'_> {
                 let value = number(&mut self.manager.terms, value, flag.scalar.ty.bits);
                 let is_set = self.manager.terms.eq(flag.scalar.term, value);
                 for shape in shapes {
-                    let Some(fact) = self.condition(at, shape, &some, high) else { continue };
+                    let Some(truths) = self.truths(at, shape, &some, high) else { continue };
+                    let Some(fact) = self.condition(at, shape, &truths) else { continue };
                     found.push((self.manager.terms.implies(is_set, fact), shape.reach));
                 }
             }
