@@ -351,6 +351,7 @@ impl Execution {
         };
         if let Some(at) = earlier
             && number > 16
+            && !Chosen::sweeps(number)
         {
             inputs = inputs.mutating(&fuzz.queue[at]);
         }

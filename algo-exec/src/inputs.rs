@@ -14,6 +14,9 @@ use crate::constants::Constants;
 /// A run asks for at most so many inputs.
 const MAX_INPUTS: usize = 1 << 21;
 
+/// One in so many runs has the same number as its inputs, one after the other.
+const SWEEP: u64 = 8;
+
 /// How the inputs of a place are chosen.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Way {
@@ -71,7 +74,8 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
-    /// Inputs for a new run. The first runs try the plainest inputs one after the other.
+    /// Inputs for a new run. The first runs try the plainest inputs one after the other; some of the later ones try all
+    /// numbers from 0 on, the same one wherever a program asks.
     pub(crate) fn new(program: &Arc<Program>, constants: &Rc<Constants>, number: u64, mut random: Random) -> Self {
         let plain = [
             Way::Same(0),
@@ -88,6 +92,7 @@ impl Chosen {
         ];
         let plan = match plain.get(number as usize) {
             Some(way) => Plan::Uniform(*way),
+            None if Self::sweeps(number) => Plan::Uniform(Way::Same(i128::from(number / SWEEP))),
             None => match random.below(8) {
                 0 | 1 => Plan::Uniform(way(&mut random)),
                 2..=4 => Plan::PerPlace,
@@ -107,6 +112,11 @@ impl Chosen {
             values: Vec::new(),
             bytes: Vec::new(),
         }
+    }
+
+    /// Whether a run is one of those that try all numbers.
+    pub(crate) fn sweeps(number: u64) -> bool {
+        number % SWEEP == SWEEP - 1
     }
 
     /// Begins with inputs of an earlier run, some of them changed.

@@ -117,6 +117,13 @@ fn inputs_are_found() {
             else reach_error(); } }",
         expect!["FALSE"],
     );
+    // A number that the program does not mention, twice.
+    check(
+        "int main(void) { int n = nondet_int(), m = nondet_int(), s = 0; if (n < 0 || n > 100000 || m < 0 || m > 100000) return 0;
+            for (int i = 0; i < n; i++) s = s + 3; for (int i = 0; i < m; i++) s = s + 100000;
+            if (s == 377 * 100003) reach_error(); return 0; }",
+        expect!["FALSE"],
+    );
     check(
         "int main(void) { int x = nondet_int(); if (x * x == -1) reach_error(); return 0; }",
         expect!["UNKNOWN (the analysis gave up: no error was found in 20000 executions)"],
