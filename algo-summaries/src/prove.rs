@@ -43,6 +43,8 @@ pub(crate) struct Prover {
     solver: Z3Solver,
     symbols: FxHashMap<Atom, TermId>,
     answers: FxHashMap<(Vec<CondId>, CondId), bool>,
+    /// Bodies of quantified conditions for numbers, which many queries have in common.
+    bodies: FxHashMap<(CondId, Poly), CondId>,
     pub(crate) counts: Counts,
     interrupt: Limits,
     limit: Duration,
@@ -109,6 +111,7 @@ impl Prover {
             }),
             symbols: FxHashMap::default(),
             answers: FxHashMap::default(),
+            bodies: FxHashMap::default(),
             counts: Counts::default(),
             interrupt,
             limit: QUERY,
@@ -177,6 +180,23 @@ impl Prover {
         let answer = self.unsatisfiable(pool, facts, cond, known)?;
         self.answers.insert(key, answer);
         Ok(answer)
+    }
+
+    /// The body of a quantified condition for a number.
+    fn body(
+        &mut self,
+        pool: &mut Pool,
+        (cond, body): (CondId, CondId),
+        bound: Atom,
+        at: &Poly,
+    ) -> Result<CondId, Stop> {
+        let key = (cond, at.clone());
+        if let Some(&known) = self.bodies.get(&key) {
+            return Ok(known);
+        }
+        let result = pool.replace_in_cond(body, bound, at)?;
+        self.bodies.insert(key, result);
+        Ok(result)
     }
 
     fn unsatisfiable(
@@ -351,7 +371,7 @@ impl Query {
                 if !self.denied.contains(&cond) && witnessed.insert(cond) {
                     let witness = pool.input(u32::MAX, vec![name_of(cond)], Range::NATURAL);
                     let begun = pool.less(&witness, &upper)?;
-                    let body = pool.replace_in_cond(body, bound, &witness)?;
+                    let body = prover.body(pool, (cond, body), bound, &witness)?;
                     let instance = pool.and(vec![begun, body]);
                     let instance = self.cond(prover, pool, instance)?;
                     let fact = prover.terms.implies(holds, instance);
@@ -367,7 +387,7 @@ impl Query {
                     }
                     let begun = pool.at_most(&Poly::constant(0), &at)?;
                     let ended = pool.less(&at, &upper)?;
-                    let body = pool.replace_in_cond(body, bound, &at)?;
+                    let body = prover.body(pool, (cond, body), bound, &at)?;
                     let body = self.columns(pool, body)?;
                     let instance = pool.and(vec![begun, ended, body]);
                     let instance = self.cond(prover, pool, instance)?;
