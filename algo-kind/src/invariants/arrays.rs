@@ -94,12 +94,12 @@ pub(crate) struct Weaker {
 
 /// Looks for candidates at one cut point.
 pub(crate) struct Search<'a> {
-    pub(crate) manager: &'a mut Manager,
-    pub(crate) program: &'a Program,
-    pub(crate) layout: &'a Layout,
-    pub(crate) samples: &'a [Sample],
+    manager: &'a mut Manager,
+    program: &'a Program,
+    layout: &'a Layout,
+    samples: &'a [Sample],
     /// Whether a variable can be mentioned.
-    pub(crate) in_scope: &'a dyn Fn(VarId) -> bool,
+    in_scope: &'a dyn Fn(VarId) -> bool,
     /// What a run leaves out because it has something stronger.
     pub(crate) weaker: Vec<Weaker>,
 }
@@ -341,6 +341,16 @@ impl<'a> Search<'a> {
     fn any_index(&mut self) -> TermId {
         let symbol = index(&mut self.manager.terms);
         self.manager.terms.var(symbol, 0)
+    }
+
+    /// The k as a number of so many bits.
+    fn any_index_of(&mut self, bits: u32) -> TermId {
+        let k = self.any_index();
+        match INDEX.cmp(&bits) {
+            Ordering::Less => self.manager.terms.sext(bits, k),
+            Ordering::Equal => k,
+            Ordering::Greater => self.manager.terms.extract(bits - 1, 0, k),
+        }
     }
 
     /// That k and what is `reach` elements behind it are in a range.

@@ -524,7 +524,7 @@ impl<'a> Guesser<'a> {
     }
 }
 
-/// Whether a variable is global or one of these functions.
+/// Whether a variable is global or belongs to one of these functions.
 fn is_in_scope(program: &Program, funcs: &BTreeMap<FuncId, NodeId>, var: VarId) -> bool {
     match program.var(var).scope {
         Scope::Global => true,

@@ -104,8 +104,10 @@ pub struct Generator {
     /// What is left of the next stage's candidates if it was stopped.
     pending: Option<Vec<Vec<TermId>>>,
     proposer: Option<Box<dyn Proposer>>,
-    /// The samples of each cut point with the layout of memory.
-    sampled: Option<(Layout, Vec<Vec<Sample>>)>,
+    /// The layout of memory.
+    layout: Layout,
+    /// The samples of each cut point.
+    sampled: Option<Vec<Vec<Sample>>>,
     /// The candidates of the last stage about memory, and what is left to try if they do not hold.
     tried: Vec<Vec<TermId>>,
     weaker: Vec<Vec<Weaker>>,
@@ -122,6 +124,8 @@ impl Generator {
         cutpoints: Rc<Cutpoints>,
         strategy: Strategy,
     ) -> Self {
+        let bitvectors = manager.borrow().encoder.encoding() == Encoding::Bitvector;
+        let layout = if strategy == Strategy::Induction { Layout::of(program) } else { Layout::default() };
         let mut stages = match strategy {
             Strategy::Nothing => Vec::new(),
             Strategy::DataFlow => PRECISIONS.map(Stage::DataFlow).to_vec(),
@@ -138,6 +142,9 @@ impl Generator {
                 ]
             }
         };
+        if !bitvectors || layout == Layout::default() {
+            stages.retain(|stage| !matches!(stage, Stage::Memory | Stage::Conditional));
+        }
         stages.reverse();
         Self {
             program: Arc::clone(program),
@@ -148,6 +155,7 @@ impl Generator {
             stages,
             pending: None,
             proposer: None,
+            layout,
             sampled: None,
             tried: Vec::new(),
             weaker: Vec::new(),
@@ -202,12 +210,20 @@ impl Generator {
             induction.prove(cx, known, &mut candidates)
         };
         if freely || proved.is_err() {
+            if proved.is_ok() {
+                // What is left are those that were not proved.
+                self.tried.clone_from(&candidates);
+            }
             self.pending = Some(candidates);
         } else {
             self.stages.pop();
             if stage == Stage::Inequalities && proved.as_ref().is_ok_and(|proved| proved != known) {
                 // What was not inductive before may be with inequalities.
-                self.stages.extend([Stage::Memory, Stage::Guesses]);
+                // The last stage is there if the program has memory.
+                if self.stages.contains(&Stage::Conditional) {
+                    self.stages.push(Stage::Memory);
+                }
+                self.stages.push(Stage::Guesses);
             }
             if matches!(stage, Stage::Memory | Stage::Weaker) {
                 self.weaken(&candidates);
@@ -233,11 +249,8 @@ impl Generator {
             }
             Stage::Weaker => Some(std::mem::take(&mut self.tried)),
             Stage::Memory | Stage::Conditional => {
-                let layout = Layout::of(&self.program);
-                let bitvectors = self.manager.borrow().encoder.encoding() == Encoding::Bitvector;
-                let applicable = bitvectors && layout != Layout::default();
                 let conditional = stage == Stage::Conditional;
-                if applicable { self.guesses(cx, layout, |guesser| guesser.run(conditional))? } else { None }
+                self.guesses(cx, self.layout.clone(), |guesser| guesser.run(conditional))?
             }
         };
         let Some(mut candidates) = candidates else { return Ok(None) };
@@ -329,20 +342,16 @@ impl Generator {
         layout: Layout,
         run: impl Fn(&mut Guesser<'_>) -> Vec<TermId>,
     ) -> Result<Option<Vec<Vec<TermId>>>, Stop> {
-        let (whole, samples) = match self.sampled.take() {
+        let samples = match self.sampled.take() {
             Some(known) => known,
-            None => {
-                let layout = Layout::of(&self.program);
-                let samples = sample::samples(cx, &self.program, &self.targets, &self.cutpoints, &layout, sample::FEW)?;
-                (layout, samples)
-            }
+            None => sample::samples(cx, &self.program, &self.targets, &self.cutpoints, &self.layout, sample::FEW)?,
         };
         if layout != Layout::default() && self.current == Current::default() {
             let places = self.cutpoints.points().iter().flat_map(|point| candidates::places(&self.program, point));
             self.current = Current::at(&self.program, places);
         }
         let candidates = self.guessed(&layout, &samples, run);
-        self.sampled = Some((whole, samples));
+        self.sampled = Some(samples);
         Ok(Some(candidates))
     }
 }

@@ -186,9 +186,9 @@ impl Search<'_> {
         }
         if let Some((var, more)) = shape.index {
             let symbol = self.manager.encoder.symbol(&mut self.manager.terms, var);
-            let (k, width) = (self.any_index(), self.program.var(var).ty.bits);
+            let width = self.program.var(var).ty.bits;
+            let k = self.any_index_of(width);
             let terms = &mut self.manager.terms;
-            let k = if width < INDEX { terms.extract(width - 1, 0, k) } else { k };
             let more = number(terms, more, width);
             values.push((symbol, terms.bv_bin(BvBin::Sub, k, more)));
         }

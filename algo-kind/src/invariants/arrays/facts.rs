@@ -144,9 +144,8 @@ impl Search<'_> {
             return Vec::new();
         }
         let width = REMAINDER;
-        let k = self.any_index();
+        let k = self.any_index_of(width);
         let terms = &mut self.manager.terms;
-        let k = terms.extract(width - 1, 0, k);
         let (by, rest) = (number(terms, modulus, width), number(terms, rest, width));
         let remainder = terms.bv_bin(BvBin::Urem, k, by);
         let guard = terms.eq(remainder, rest);
@@ -219,13 +218,7 @@ impl Search<'_> {
     /// Equations between an element, its index with exponents up to `degree`, scalars and elements of other arrays.
     fn equations(&mut self, at: usize, arrays: &[usize], scalars: &[Scalar], rows: &[Row], degree: u32) -> Vec<TermId> {
         let ty = self.layout.arrays[at].ty;
-        let width = INDEX;
-        let k = self.any_index();
-        let k = match width.cmp(&ty.bits) {
-            Ordering::Less => self.manager.terms.sext(ty.bits, k),
-            Ordering::Equal => k,
-            Ordering::Greater => self.manager.terms.extract(ty.bits - 1, 0, k),
-        };
+        let k = self.any_index_of(ty.bits);
         // Columns after the constant: terms with their values in the rows.
         let mut columns: Vec<(TermId, Vec<i128>)> = Vec::new();
         let (mut power, mut term) = (vec![1i128; rows.len()], number(&mut self.manager.terms, 1, ty.bits));
