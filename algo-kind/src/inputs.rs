@@ -16,6 +16,9 @@ const BIASED: u32 = 3;
 /// How often inputs are zero: so many of so many.
 const ODDS: [(u64, u64); 5] = [(1, 2), (1, 8), (7, 8), (1, 32), (1, 3)];
 
+/// In one of so many runs every place that asks for inputs has its own spread: many elements that differ little, for example.
+const APART: u32 = 3;
+
 /// In one of so many runs the inputs may be in order, so that arrays are sorted.
 const SORTED: u32 = 4;
 /// By how much.
@@ -62,6 +65,15 @@ impl RandomInputs {
         self.run += 1;
     }
 
+    /// Below what most inputs of a place are in this run.
+    fn spread(&self, asked: Asked) -> u64 {
+        if self.run % APART != 2 {
+            return self.spread;
+        }
+        let mut mixed = Random(u64::from(self.run) << 32 | (asked.edge.index() as u64 + 1));
+        1 << (mixed.next() >> 20) % u64::from(SPREADS / 2)
+    }
+
     /// Whether an input is zero, where that is decided first: for truth values, and for all others in some runs. How often
     /// it is depends on the run and the edge, so that branches on inputs are taken rarely in one run and mostly in another.
     fn is_zero(&mut self, asked: Asked, ty: IntTy) -> Option<bool> {
@@ -88,13 +100,14 @@ impl Inputs for RandomInputs {
             return Some(i128::from(!is_zero));
         }
         let narrow = ty.bits <= NARROW;
+        let spread = self.spread(asked);
         let value = match self.random.below(8) {
             1.. if narrow && self.varied && self.run % EXTREME == 1 => {
                 [ty.min(), ty.max(), 0, 1][self.random.below(4) as usize]
             }
             0 => self.interesting[self.random.below(self.interesting.len() as u64) as usize],
-            1 => -i128::from(self.random.below(self.spread)),
-            _ => i128::from(self.random.below(self.spread + 1)),
+            1 => -i128::from(self.random.below(spread)),
+            _ => i128::from(self.random.below(spread + 1)),
         };
         Some(ty.wrap(value))
     }

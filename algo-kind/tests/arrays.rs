@@ -154,3 +154,48 @@ fn one_condition_or_another_one() {
     assert!(proves(&text("first")));
     assert!(!proves(&text("second")));
 }
+
+#[test]
+fn what_is_kept_in_place_and_what_was_passed_as_an_argument() {
+    let text = |test: &str| {
+        format!(
+            "int keep(int *a, int n, int v) {{ int w = 0; for (int r = 0; r < n; r++)
+            if ({test}) {{ a[w] = a[r]; w++; }} return w; }}
+            int a[1000]; int main(void) {{ int n = __VERIFIER_nondet_int(), v = __VERIFIER_nondet_int();
+            assume(n > 0 && n <= 1000); for (int i = 0; i < n; i++) a[i] = __VERIFIER_nondet_int();
+            int m = keep(a, n, v); for (int i = 0; i < m; i++) check(a[i] != v); return 0; }}"
+        )
+    };
+    assert!(proves(&text("a[r] != v")));
+    assert!(!proves(&text("a[r] != v || r == 7")));
+}
+
+#[test]
+fn growing_elements_and_the_order_of_neighbours() {
+    let text = |least: i32| {
+        format!(
+            "int a[1000]; int main(void) {{ int n = __VERIFIER_nondet_int(); assume(n >= 2 && n <= 1000); a[0] = 0;
+            for (int i = 1; i < n; i++) {{ int d = __VERIFIER_nondet_int(); assume(d >= {least} && d <= 100);
+            a[i] = a[i - 1] + d; }} int j = __VERIFIER_nondet_int(); assume(j >= 0 && j < n - 1);
+            check(a[j] < a[j + 1]); return 0; }}"
+        )
+    };
+    assert!(proves(&text(1)));
+    assert!(!proves(&text(0)));
+}
+
+#[test]
+fn parts_of_an_object_to_which_a_variable_points() {
+    let text = |step: i32| {
+        format!(
+            "extern void *malloc(unsigned); struct ref {{ int closed, count; }};
+            int put(struct ref *r) {{ r->count -= {step}; if (r->count == 0) {{ r->closed = 1; return 1; }} return 0; }}
+            int main(void) {{ struct ref *s = malloc(sizeof(struct ref)); s->closed = 0; s->count = 1; int held = 1;
+            while (held > 0) {{ if (__VERIFIER_nondet_bool() && held < 10000) {{ s->count++; held++; }}
+            else {{ int last = put(s); held--; check(last == (held == 0)); }} check(s->closed == (held == 0)); }}
+            return 0; }}"
+        )
+    };
+    assert!(proves(&text(1)));
+    assert!(!proves(&text(2)));
+}

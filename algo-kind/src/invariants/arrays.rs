@@ -147,6 +147,9 @@ impl<'a> Search<'a> {
                 for fact in self.facts(at, &arrays, (&scalars, &singles), &rows) {
                     facts.entry((fact, 0)).or_default().push(number);
                 }
+                for fact in self.order_of_neighbours(at, &rows) {
+                    facts.entry((fact, 1)).or_default().push(number);
+                }
                 let mut sometimes = Vec::new();
                 let mut open: Vec<(&Shape, Vec<Option<bool>>)> = Vec::new();
                 for shape in &shapes {
@@ -161,7 +164,7 @@ impl<'a> Search<'a> {
                 }
                 for (before, (shape, truths)) in open.iter().enumerate() {
                     for (other, others) in open[..before].iter().filter(|other| other.0.reach == shape.reach) {
-                        for fact in self.either(at, (other, others), (shape, truths)) {
+                        for fact in self.either(at, &rows, (other, others), (shape, truths)) {
                             weaker.entry((fact, shape.reach)).or_default().push(number);
                         }
                     }
@@ -267,7 +270,7 @@ impl<'a> Search<'a> {
         let mut seen = BTreeSet::new();
         vars.retain(|&var| seen.insert(var));
         let mut result: Vec<Scalar> = vars.into_iter().take(SCALARS).map(|var| self.variable(var)).collect();
-        for at in 0..self.layout.cells.len().min(SCALARS) {
+        for at in cells(self.layout, self.in_scope).take(SCALARS) {
             result.push(cell(self.manager, self.layout, at, self.samples));
         }
         result
@@ -381,12 +384,13 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Whether a temporary variable is computed once and not loaded, such as the size of an array.
+/// Whether a temporary variable is computed once, outside of loops, and not loaded, such as the size of an array.
 fn is_fixed(program: &Program, temporary: VarId) -> bool {
     let mut assigned =
         program.edges.iter().filter(|edge| matches!(edge.op, Op::Assign { var, .. } if var == temporary));
     let loaded = program.edges.iter().any(|edge| matches!(edge.op, Op::Load { var, .. } if var == temporary));
-    assigned.next().is_some() && assigned.next().is_none() && !loaded
+    let once = assigned.next().is_some_and(|edge| program.loops.innermost(edge.src).is_none());
+    once && assigned.next().is_none() && !loaded
 }
 
 /// Whether a variable holds a number and can be mentioned.
@@ -461,10 +465,23 @@ fn cell(manager: &mut Manager, layout: &Layout, at: usize, samples: &[Sample]) -
     Scalar { term, ty, values: samples.iter().map(|sample| sample.cells[at]).collect() }
 }
 
+/// The cells of the layout whose places can be mentioned.
+pub(super) fn cells<'a>(layout: &'a Layout, in_scope: &'a dyn Fn(VarId) -> bool) -> impl Iterator<Item = usize> + 'a {
+    (0..layout.cells.len()).filter(|&at| match layout.cells[at].base {
+        Base::Address(_) => true,
+        Base::Pointer(var) => in_scope(var),
+    })
+}
+
 /// The value of a cell of the layout, and its type.
 pub(crate) fn cell_term(manager: &mut Manager, layout: &Layout, at: usize) -> (TermId, IntTy) {
     let cell = layout.cells[at];
     let width = manager.encoder.program().machine.size_type().bits;
-    let addr = number(&mut manager.terms, i128::from(cell.addr), width);
+    let base = match cell.base {
+        Base::Address(base) => number(&mut manager.terms, base, width),
+        Base::Pointer(var) => variable(manager, var),
+    };
+    let offset = number(&mut manager.terms, cell.offset, width);
+    let addr = manager.terms.bv_bin(BvBin::Add, base, offset);
     (manager.encoder.read(&mut manager.terms, cell.region, addr, cell.ty.bits), cell.ty)
 }

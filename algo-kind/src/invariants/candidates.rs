@@ -14,7 +14,7 @@ use cfa::liveness::Current;
 use cpa_predicate::{Encoding, Manager};
 use smt::{BvBin, BvCmp, TermId, Value};
 
-use super::arrays::{Search, Weaker, cell_term, number, widened};
+use super::arrays::{Search, Weaker, cell_term, cells, number, widened};
 use super::env::Env;
 use super::instances::INDEX;
 use super::memory::{Base, Layout};
@@ -25,6 +25,8 @@ use crate::cutpoints::{Cutpoint, Cutpoints};
 
 /// How many variables are compared with each other.
 const COMPARED: usize = 10;
+/// How many equalities of variables and what they are assigned are tried.
+const COPIES: usize = 12;
 /// How many constants variables are compared with.
 const CONSTANTS: usize = 10;
 /// How many variables equations are looked for over.
@@ -173,12 +175,13 @@ impl<'a> Guesser<'a> {
                 .is_some_and(|&place| program.var(var).temporary || points(var) || current.contains(place, var)),
         };
         let vars = self.variables();
-        let cells = (0..self.layout.cells.len()).map(Atom::Cell);
-        let atoms: Vec<Atom> = cells.chain(vars.into_iter().map(Atom::Var)).collect();
+        let atoms: Vec<Atom> =
+            cells(layout, &in_scope).map(Atom::Cell).chain(vars.into_iter().map(Atom::Var)).collect();
         let mut terms: Vec<TermId> = Vec::new();
         conditions(self.manager, program, &in_scope, &mut terms);
         terms.retain(|&term| samples.iter().all(|sample| holds(self.manager, program, term, sample)));
         self.multiplied(&in_scope, &atoms, &mut terms);
+        self.copies(&in_scope, &mut terms);
         self.comparisons(&atoms, &mut terms);
         self.equations(&atoms, &mut terms);
         self.sums(&in_scope, &atoms, &mut terms);
@@ -188,14 +191,43 @@ impl<'a> Guesser<'a> {
             let mut search = Search::new(self.manager, program, layout, samples, &is_current);
             terms.extend(search.run());
             self.weaker = search.weaker;
-            if conditional {
-                self.conditional(&atoms, &in_scope, &is_current, &mut terms);
-            }
+        }
+        if conditional {
+            self.conditional(&atoms, &in_scope, &is_current, &mut terms);
         }
         terms.retain(|&term| !matches!(self.manager.terms.get(term), smt::Term::True | smt::Term::False));
         let mut seen = BTreeSet::new();
         terms.retain(|&term| seen.insert(term));
         terms
+    }
+
+    /// Equalities of variables one of which is assigned, or passed as an argument, to the other.
+    fn copies(&mut self, in_scope: &dyn Fn(VarId) -> bool, out: &mut Vec<TermId>) {
+        let (program, mut found) = (self.program, 0);
+        for edge in &program.edges {
+            let pairs: Vec<(VarId, ExprId)> = match &edge.op {
+                Op::Assign { var, value } => vec![(*var, *value)],
+                Op::Call { callee, args, .. } => {
+                    program.func(*callee).params.iter().copied().zip(args.iter().copied()).collect()
+                }
+                _ => Vec::new(),
+            };
+            for (var, value) in pairs {
+                let Some(from) = program.exprs.converted_var(value).filter(|&from| from != var) else { continue };
+                let usable =
+                    |var: VarId| in_scope(var) && !program.var(var).temporary && program.var(var).float.is_none();
+                let atoms = [Atom::Var(var), Atom::Var(from)];
+                if found == COPIES || !usable(var) || !usable(from) || self.ty(atoms[0]) != self.ty(atoms[1]) {
+                    continue;
+                }
+                let values = self.values(atoms);
+                if !values.is_empty() && values.iter().all(|[a, b]| a == b) {
+                    let (x, y) = (self.term(atoms[0]), self.term(atoms[1]));
+                    out.push(self.manager.terms.eq(x, y));
+                    found += 1;
+                }
+            }
+        }
     }
 
     /// What holds wherever a condition of the program does.

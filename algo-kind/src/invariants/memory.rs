@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What the memory of a program looks like, judged by the addresses in it: arrays with their element sizes and indices, and
-//! cells with fixed addresses.
+//! cells, which do not move.
 //!
 //! Nothing is proved here. An array that is none, or that is missed, costs candidates, not soundness.
 
@@ -22,12 +22,21 @@ const ARRAYS: usize = 16;
 /// How many bytes next to an object constants may be that are meant for it.
 const NEAR: i128 = 64;
 
-/// A place in memory with a fixed address.
+/// A place in memory with a fixed address, or at a fixed distance from where a variable points to that is set once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Cell {
     pub(crate) region: RegionId,
-    pub(crate) addr: u64,
+    pub(crate) base: Base,
+    /// Bytes from the base.
+    pub(crate) offset: i128,
     pub(crate) ty: IntTy,
+}
+
+impl Cell {
+    /// Where it is in a state.
+    pub(crate) fn address(&self, vars: &FxHashMap<VarId, i128>) -> Option<u64> {
+        u64::try_from(self.base.address(vars)?.checked_add(self.offset)?).ok()
+    }
 }
 
 /// Where an array begins.
@@ -37,6 +46,15 @@ pub(crate) enum Base {
     Address(i128),
     /// Where a variable points to.
     Pointer(VarId),
+}
+
+impl Base {
+    fn address(self, vars: &FxHashMap<VarId, i128>) -> Option<i128> {
+        match self {
+            Base::Address(addr) => Some(addr),
+            Base::Pointer(var) => vars.get(&var).copied(),
+        }
+    }
 }
 
 /// An index as it is computed: a constant and multiples of expressions.
@@ -149,11 +167,7 @@ pub(crate) struct Array {
 impl Array {
     /// The address of the element with index 0.
     pub(crate) fn start(&self, vars: &FxHashMap<VarId, i128>) -> Option<i128> {
-        let base = match self.base {
-            Base::Address(addr) => addr,
-            Base::Pointer(var) => *vars.get(&var)?,
-        };
-        base.checked_add(self.offset)
+        self.base.address(vars)?.checked_add(self.offset)
     }
 }
 
@@ -183,10 +197,11 @@ impl Layout {
                 _ => continue,
             };
             match program.exprs.as_const(addr) {
-                Some(addr) => layout.cell(region, addr, ty),
+                Some(addr) => layout.cell(Cell { region, base: Base::Address(addr), offset: 0, ty }),
                 None => layout.access(program, region, addr, ty),
             }
         }
+        layout.cells_of_objects(program);
         layout.find_sizes(program);
         layout.find_summed(program);
         layout.aliases(program);
@@ -194,11 +209,29 @@ impl Layout {
         layout
     }
 
-    fn cell(&mut self, region: RegionId, addr: i128, ty: IntTy) {
-        let Ok(addr) = u64::try_from(addr) else { return };
-        let known = self.cells.iter().any(|cell| cell.addr == addr && cell.ty.bits == ty.bits);
-        if !known && self.cells.len() < CELLS {
-            self.cells.push(Cell { region, addr, ty });
+    fn cell(&mut self, cell: Cell) {
+        let place = |cell: &Cell| (cell.base, cell.offset, cell.ty.bits);
+        if self.cells.len() < CELLS && !self.cells.iter().any(|known| place(known) == place(&cell)) {
+            self.cells.push(cell);
+        }
+    }
+
+    /// Finds the parts of objects to which variables point that are set once.
+    fn cells_of_objects(&mut self, program: &Program) {
+        let steady = steady_variables(program);
+        for edge in &program.edges {
+            let (addr, region, ty) = match edge.op {
+                Op::Load { var, addr, region } => (addr, region, program.var(var).ty),
+                Op::Store { addr, value, region } => (addr, region, program.exprs.ty(value)),
+                _ => continue,
+            };
+            let mut parts = Address::default();
+            split(program, addr, 1, &mut parts);
+            if let ([(var, _)], []) = (&parts.pointers[..], &parts.scaled[..])
+                && steady.contains(var)
+            {
+                self.cell(Cell { region, base: Base::Pointer(*var), offset: parts.constant, ty });
+            }
         }
     }
 
@@ -307,6 +340,20 @@ impl Layout {
             }
         }
     }
+}
+
+/// Variables that get a value once, outside of loops, and parameters that keep theirs.
+fn steady_variables(program: &Program) -> BTreeSet<VarId> {
+    let parameters = program.funcs.iter().flat_map(|func| &func.params).map(|&var| (var, 1));
+    let mut writes: FxHashMap<VarId, u32> = parameters.collect();
+    for edge in &program.edges {
+        if let Some(var) = edge.op.written() {
+            // In a loop it may get several values.
+            *writes.entry(var).or_default() += 1 + u32::from(program.loops.innermost(edge.src).is_some());
+        }
+    }
+    let steady = |&(var, count): &(VarId, u32)| count == 1 && !program.var(var).temporary;
+    writes.into_iter().filter(steady).map(|(var, _)| var).collect()
 }
 
 /// What a temporary variable that is assigned once holds; any other expression is itself.

@@ -88,7 +88,7 @@ enum Stage {
     Memory,
     /// Parts of arrays for which something holds that does not hold for larger ones.
     Weaker,
-    /// The same where conditions of the program hold.
+    /// About all of these where conditions of the program hold.
     Conditional,
 }
 
@@ -142,7 +142,10 @@ impl Generator {
                 ]
             }
         };
-        if !bitvectors || layout == Layout::default() {
+        if layout == Layout::default() {
+            stages.retain(|stage| *stage != Stage::Memory);
+        }
+        if !bitvectors {
             stages.retain(|stage| !matches!(stage, Stage::Memory | Stage::Conditional));
         }
         stages.reverse();
@@ -219,8 +222,8 @@ impl Generator {
             self.stages.pop();
             if stage == Stage::Inequalities && proved.as_ref().is_ok_and(|proved| proved != known) {
                 // What was not inductive before may be with inequalities.
-                // The last stage is there if the program has memory.
-                if self.stages.contains(&Stage::Conditional) {
+                // The last stage is there if memory is represented.
+                if self.layout != Layout::default() && self.stages.contains(&Stage::Conditional) {
                     self.stages.push(Stage::Memory);
                 }
                 self.stages.push(Stage::Guesses);
@@ -268,12 +271,22 @@ impl Generator {
     }
 
     /// The next stage is about what is weaker than those of the last candidates that were not proved, if there is something.
+    /// The others about elements are tried again, as they may need what is weaker.
     fn weaken(&mut self, proved: &[Vec<TermId>]) {
+        let mut found = false;
+        let terms = &self.manager.borrow().terms;
         for ((tried, proved), weaker) in self.tried.iter_mut().zip(proved).zip(&mut self.weaker) {
-            let failed: Vec<TermId> = tried.drain(..).filter(|term| !proved.contains(term)).collect();
-            tried.extend(weaker.extract_if(.., |weaker| failed.contains(&weaker.than)).map(|weaker| weaker.candidate));
+            tried.retain(|&term| terms.has_array(term) && !proved.contains(&term));
+            let next: Vec<Weaker> = weaker.extract_if(.., |weaker| tried.contains(&weaker.than)).collect();
+            tried.retain(|term| next.iter().all(|weaker| weaker.than != *term));
+            found |= !next.is_empty();
+            for weaker in next {
+                if !tried.contains(&weaker.candidate) {
+                    tried.push(weaker.candidate);
+                }
+            }
         }
-        if self.tried.iter().any(|list| !list.is_empty()) {
+        if found {
             self.stages.push(Stage::Weaker);
         }
     }

@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use cfa::Program;
 use cfa::ids::{NodeId, VarId};
+use cfa::ir::IntTy;
 use cfa::machine::{Code, Machine, Setup, Storage};
 use cpa_core::{Cx, Stop};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -166,7 +167,7 @@ fn look(program: &Program, machine: &Machine, layout: &Layout) -> Sample {
         .map(VarId::new)
         .filter_map(|var| Some((var, machine.variable(program, var)?)))
         .collect();
-    let cells = layout.cells.iter().map(|cell| machine.peek(cell.addr, cell.ty)).collect();
+    let cells = layout.cells.iter().map(|cell| machine.peek(cell.address(&vars)?, cell.ty)).collect();
     let arrays = layout.arrays.iter().map(|array| elements(program, machine, array, &vars)).collect();
     let sums = layout.arrays.iter().map(|array| prefix_sums(machine, array, &vars)).collect();
     Sample { vars, cells, arrays, sums }
@@ -202,8 +203,19 @@ fn elements(program: &Program, machine: &Machine, array: &Array, vars: &FxHashMa
     indices.extend(array.lengths.iter().flat_map(|length| [length / 2, length - 1]));
     let element = |index: i128| {
         let addr = index.checked_mul(array.stride)?.checked_add(start)?;
-        let value = machine.peek(u64::try_from(addr).ok()?, array.ty)?;
+        let addr = u64::try_from(addr).ok()?;
+        let value = match machine.peek(addr, array.ty) {
+            None if machine.is_unwritten(addr, array.ty) => any_value(addr, array.ty),
+            known => known?,
+        };
         Some((index, value))
     };
     indices.into_iter().filter_map(element).collect()
+}
+
+/// What stands for a value that was never written: everything about it that is no accident is true of all values. Different ones
+/// at different addresses, small ones in one of four cases.
+fn any_value(addr: u64, ty: IntTy) -> i128 {
+    let mixed = addr.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    ty.wrap(if mixed % 4 == 0 { i128::from(mixed >> 32) % 7 - 3 } else { i128::from(mixed >> 8) })
 }

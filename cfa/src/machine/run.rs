@@ -216,6 +216,11 @@ impl Machine {
         }
     }
 
+    /// Whether an access to memory would read bytes of an object that were never written.
+    pub fn is_unwritten(&self, addr: u64, ty: IntTy) -> bool {
+        matches!(load(&self.memory, Kind::of(ty), addr), Ok(Loaded::Undefined))
+    }
+
     /// Runs until the end, or until `fuel` jumps backwards and calls were made; then there is no end yet. Iterations that
     /// were made at once do not count.
     pub fn run(&mut self, inputs: &mut dyn Inputs, fuel: u64) -> Option<End> {

@@ -150,7 +150,7 @@ impl Terms {
         if constant & mask(twos) != 0 {
             return Some(TermId::FALSE);
         }
-        let leading = self.leading(&difference, twos);
+        let leading = self.leading(width, &difference, twos);
         // The odd part of the leading coefficient is divided out. Where the content is even, this is ambiguous only by
         // multiples that change no coefficient.
         let odd = difference[&leading.monomial] >> twos;
@@ -200,15 +200,24 @@ impl Terms {
         }
     }
 
-    /// The monomial that gets a positive coefficient: if possible a variable that occurs nowhere else and that the
-    /// equation defines.
-    fn leading(&self, difference: &Polynomial, twos: u32) -> Leading {
+    /// The monomial of an equation of so many bits that gets a positive coefficient: if possible a variable that occurs nowhere
+    /// else and that the equation defines.
+    fn leading(&self, width: u32, difference: &Polynomial, twos: u32) -> Leading {
         let candidates = || difference.iter().filter(|(m, c)| !m.is_empty() && c.trailing_zeros() == twos);
         let isolated = candidates().filter(|(m, _)| {
             twos == 0 && m.len() == 1 && difference.keys().filter(|other| other.contains(&m[0])).count() == 1
         });
-        let variable_first = |m: &Monomial| (self.as_var(m[0]).is_none(), m[0]);
-        if let Some((monomial, _)) = isolated.min_by_key(|(m, _)| variable_first(m)) {
+        // The one that keeps the others small: a = 3k + 1 instead of k = (a - 1) / 3. That is the same for all multiples.
+        let few = isolated.clone().count() <= COMPARED;
+        let weight = |c: u128| {
+            let inverse = inverse_odd(width, c);
+            let sizes = difference.values().map(|other| {
+                let scaled = other.wrapping_mul(inverse) & mask(width);
+                scaled.min(scaled.wrapping_neg() & mask(width))
+            });
+            if few { sizes.max() } else { None }
+        };
+        if let Some((monomial, _)) = isolated.min_by_key(|&(m, &c)| (self.as_var(m[0]).is_none(), weight(c), m[0])) {
             return Leading { monomial: monomial.clone(), alone: true };
         }
         let (monomial, _) = candidates()
@@ -232,6 +241,9 @@ impl Terms {
         sum
     }
 }
+
+/// Among how many monomials the one is looked for that keeps coefficients small.
+const COMPARED: usize = 8;
 
 struct Leading {
     monomial: Monomial,

@@ -12,6 +12,8 @@ use crate::invariants::memory::place;
 
 /// How many conditions are tried.
 const CONDITIONS: usize = 12;
+/// In how many samples it is looked at whether a condition could fail.
+const OTHERS: usize = 8;
 /// The greatest distance of the elements in a condition.
 const REACH: i128 = 3;
 
@@ -160,13 +162,15 @@ impl Search<'_> {
     pub(super) fn either(
         &mut self,
         at: usize,
+        rows: &[Row],
         one: (&Shape, &[Option<bool>]),
         other: (&Shape, &[Option<bool>]),
     ) -> Vec<TermId> {
         let mut found = Vec::new();
         for (first, second) in [(true, true), (true, false), (false, true), (false, false)] {
             let mut both = one.1.iter().zip(other.1);
-            if both.all(|pair| *pair.0 != Some(!first) || *pair.1 != Some(!second)) {
+            let holds = both.all(|pair| *pair.0 != Some(!first) || *pair.1 != Some(!second));
+            if holds && self.says_something((one.0, first), (other.0, second), rows) {
                 let terms = (self.about_all(at, one.0, first), self.about_all(at, other.0, second));
                 if let (Some(first), Some(second)) = terms {
                     found.push(self.manager.terms.or(first, second));
@@ -174,6 +178,24 @@ impl Search<'_> {
             }
         }
         found
+    }
+
+    /// Whether one or the other one of two conditions does not hold whatever the elements are.
+    fn says_something(&self, one: (&Shape, bool), other: (&Shape, bool), rows: &[Row]) -> bool {
+        let fails = |(shape, truth): (&Shape, bool), sample: usize, index: i128, element: &dyn Fn(i128) -> i128| {
+            let of = |more| Some(shape.ty.wrap(element(more)));
+            self.truth_with(shape, sample, index, &of) == Some(Some(!truth))
+        };
+        rows.iter().step_by(rows.len().div_ceil(OTHERS)).any(|&(sample, index, value)| {
+            let ty = one.0.ty;
+            let others = [ty.min(), ty.max(), -1, 0, 1, index - 1, index, index + 1, value - 1, value, value + 1];
+            others.into_iter().any(|first| {
+                [-1, 0, 1].into_iter().any(|step| {
+                    let element = |more| first + more * step;
+                    fails(one, sample, index, &element) && fails(other, sample, index, &element)
+                })
+            })
+        })
     }
 
     /// The condition of a shape, or its negation, about the index k.
@@ -199,10 +221,21 @@ impl Search<'_> {
 
     /// Whether the condition holds from an index on; nothing if an element is not known there, and no truth if it has none.
     fn truth(&self, at: usize, shape: &Shape, sample: usize, index: i128) -> Option<Option<bool>> {
+        self.truth_with(shape, sample, index, &|more| self.samples[sample].element(at, index + more))
+    }
+
+    /// The same if the elements are these, by how far they are behind the index.
+    fn truth_with(
+        &self,
+        shape: &Shape,
+        sample: usize,
+        index: i128,
+        element: &dyn Fn(i128) -> Option<i128>,
+    ) -> Option<Option<bool>> {
         let sample = &self.samples[sample];
         let mut known: Vec<(VarId, i128)> = Vec::new();
         for &(var, more) in &shape.elements {
-            known.push((var, sample.element(at, index + more)?));
+            known.push((var, element(more)?));
         }
         for var in &shape.others {
             let Some(&value) = sample.vars.get(var) else { return Some(None) };

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What holds of all elements in a range, as far as samples show.
 
+use cfa::ids::ExprId;
+
 use super::*;
 
 /// How many single elements of an array the others are compared with.
 const SINGLE: usize = 8;
+
+/// The greatest factor of an index that elements are compared with.
+const MOST_FACTOR: i128 = 1 << 16;
 
 /// A single element of an array.
 pub(super) struct Single {
@@ -13,6 +18,15 @@ pub(super) struct Single {
     /// That the index is not negative.
     exists: TermId,
     element: TermId,
+}
+
+/// What an operation computes, but for addresses.
+fn told(op: &Op) -> Vec<ExprId> {
+    match op {
+        Op::Assume { cond: id, .. } | Op::Assign { value: id, .. } | Op::Store { value: id, .. } => vec![*id],
+        Op::Call { args, .. } => args.clone(),
+        _ => Vec::new(),
+    }
 }
 
 /// Two terms, the lesser one first, for each order in which they are for all of their values.
@@ -55,6 +69,27 @@ impl Search<'_> {
         }
         facts.extend(self.comparisons(at, arrays, scalars, rows, (least, greatest)));
         facts.extend(self.comparisons_with_elements(at, singles, rows));
+        facts
+    }
+
+    /// The order of an element and the next one, if it is that of all neighbours in a range; the strict one first.
+    pub(super) fn order_of_neighbours(&mut self, at: usize, rows: &[Row]) -> Vec<TermId> {
+        let ty = self.layout.arrays[at].ty;
+        let is_next = |pair: &[Row]| pair[0].0 == pair[1].0 && pair[0].1 + 1 == pair[1].1;
+        let pairs = rows.windows(2).filter(|pair| is_next(pair)).map(|pair| (pair[0].2, pair[1].2));
+        let both: Vec<(i128, i128)> = pairs.collect();
+        if both.len() < 3 || both.iter().all(|(one, next)| one == next) {
+            return Vec::new();
+        }
+        let is_strict = both.iter().all(|(one, next)| one != next);
+        let (element, next) = (self.element(at), self.element_at(at, 1, 1));
+        let mut facts = Vec::new();
+        for (left, right) in ordered(&both, (element, next)) {
+            let orders = [(CmpOp::Lt, is_strict), (CmpOp::Le, true)];
+            for (op, _) in orders.into_iter().filter(|order| order.1) {
+                facts.push(self.manager.encoder.compare(&mut self.manager.terms, op, ty, left, right));
+            }
+        }
         facts
     }
 
@@ -174,16 +209,12 @@ impl Search<'_> {
     ) -> Vec<TermId> {
         let ty = self.layout.arrays[at].ty;
         let element = self.element(at);
-        let mut constants = BTreeSet::from([0, 1]);
-        for edge in &self.program.edges {
-            match edge.op {
-                Op::Assume { cond: id, .. } | Op::Assign { value: id, .. } | Op::Store { value: id, .. } => {
-                    constants_in(self.program, id, &mut |value| {
-                        constants.extend([value - 1, value, value + 1]);
-                    });
-                }
-                _ => {}
-            }
+        let (mut constants, mut factors) = (BTreeSet::from([0, 1]), BTreeSet::new());
+        for id in self.program.edges.iter().flat_map(|edge| told(&edge.op)) {
+            constants_in(self.program, id, &mut |value| {
+                constants.extend([value - 1, value, value + 1]);
+                factors.extend((1..=MOST_FACTOR).contains(&value).then_some(value));
+            });
         }
         let mut pairs = Vec::new();
         if let Some(&low) = constants.iter().rev().find(|&&value| value <= least && value > ty.min()) {
@@ -191,6 +222,14 @@ impl Search<'_> {
         }
         if let Some(&high) = constants.iter().find(|&&value| value >= greatest && value < ty.max()) {
             pairs.push((element, number(&mut self.manager.terms, high, ty.bits)));
+        }
+        // Sums of as many numbers as the index says.
+        let is_bound = |&&factor: &&i128| rows.iter().all(|row| row.2 <= factor.saturating_mul(row.1));
+        if let Some(&factor) = factors.iter().find(is_bound) {
+            let k = self.any_index_of(ty.bits);
+            let terms = &mut self.manager.terms;
+            let factor = number(terms, factor, ty.bits);
+            pairs.push((element, terms.bv_bin(BvBin::Mul, factor, k)));
         }
         for scalar in scalars.iter().filter(|scalar| scalar.ty == ty) {
             let known = |&&(sample, _, value): &&Row| Some((scalar.values[sample]?, value));
@@ -258,7 +297,8 @@ impl Search<'_> {
                 matrix.insert(values);
             }
         }
-        if matrix.len() < 4 {
+        // Fewer rows than unknowns make equations that hold by chance.
+        if matrix.len() < 4.max(own + 2) {
             return Vec::new();
         }
         let mut equations = Vec::new();
