@@ -6,6 +6,7 @@
 //! [`ir`] and are checked by [`verify::verify`].
 
 mod ast;
+mod attributes;
 pub mod blocks;
 pub mod bounds;
 pub mod dump;

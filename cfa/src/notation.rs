@@ -75,6 +75,7 @@ impl Writer<'_> {
                     .map(|(name, value)| format!("{name}={} ", value.map_or(String::new(), |value| self.expr(value))));
                 format!("enum {}{{{}}}", tag.unwrap_or(""), items.collect::<String>())
             }
+            TypeSpec::Attributed(spec, _) => self.spec(spec),
             TypeSpec::TypeofValue(value) => format!("Typeof({})", self.expr(*value)),
             TypeSpec::TypeofType(name) => self.type_name(name),
             TypeSpec::Unknown(_) => "?".to_owned(),

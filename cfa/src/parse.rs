@@ -3,6 +3,7 @@
 
 use tree_sitter::Parser;
 
+use crate::attributes::LayoutAttribute;
 use crate::grammar::Grammar;
 use crate::links::Link;
 use crate::prepass::{self, Refusal};
@@ -20,7 +21,7 @@ const ROUNDS: u32 = 12;
 pub(crate) struct Parsed<'g> {
     pub(crate) tree: Tree<'g>,
     pub(crate) text: Text,
-    pub(crate) layout_attributes: Vec<(u32, bool)>,
+    pub(crate) layout_attributes: Vec<(u32, LayoutAttribute)>,
     pub(crate) packs: Vec<(u32, Option<u64>)>,
     pub(crate) links: Vec<(u32, Link)>,
     /// What stands in `typeof(..)`: the operands of `sizeof` at the same places.

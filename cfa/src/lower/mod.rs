@@ -244,6 +244,8 @@ struct Lower<'a> {
     funcs: Vec<Function>,
     signatures: Vec<Signature>,
     records: Vec<Record>,
+    /// Structures that have been completed before their definitions, by the addresses of their members in the syntax tree.
+    completed: FxHashMap<usize, usize>,
     /// The scopes around the current place; the first one is that of the file.
     scopes: Vec<Scope<'a>>,
     /// Objects and functions with external linkage.
@@ -300,6 +302,7 @@ pub(crate) fn lower<'a>(
         funcs: Vec::new(),
         signatures: Vec::new(),
         records: Vec::new(),
+        completed: FxHashMap::default(),
         scopes: Vec::new(),
         externals: FxHashMap::default(),
         graph,

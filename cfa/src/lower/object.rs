@@ -47,7 +47,7 @@ pub(super) struct Memory {
 }
 
 impl<'a> Lower<'a> {
-    /// A new object with a fixed address, which is a multiple of 16; none if the memory is full.
+    /// A new object with a fixed address, which is a multiple of 16 and of the alignment; none if the memory is full.
     pub(super) fn object(
         &mut self,
         name: Arc<str>,
@@ -55,7 +55,7 @@ impl<'a> Lower<'a> {
         scope: VarScope,
         constant: bool,
     ) -> Option<ExprId> {
-        let addr = self.memory.next.max(FIRST);
+        let addr = self.memory.next.max(FIRST).checked_next_multiple_of(align.max(16))?;
         // Something lies between two objects, so that the end of one is not the start of the other.
         let end = addr.checked_add(size)?.checked_add(16)?.checked_next_multiple_of(16)?;
         let limit = if self.machine == MachineModel::Ilp32 { 0xa000_0000 } else { 1 << 46 };

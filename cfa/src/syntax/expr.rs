@@ -107,6 +107,9 @@ impl<'a> Builder<'a, '_> {
                 Expr::Cond(cond, yes, self.expr(self.required(node, "alternative")?)?)
             }
             "call_expression" => {
+                if let Some(expr) = self.offset_of_part(node)? {
+                    return Ok(self.push_expr(expr, range));
+                }
                 let callee = self.expr(self.required(node, "function")?)?;
                 let mut args = Vec::new();
                 for arg in children(self.required(node, "arguments")?) {
@@ -155,6 +158,24 @@ impl<'a> Builder<'a, '_> {
             _ => return self.refuse(node, "an unexpected expression"),
         };
         Ok(self.push_expr(expr, range))
+    }
+
+    /// `offsetof(T, a.b[1])`, which arrives as a call with `sizeof(T)` as its first argument.
+    fn offset_of_part(&mut self, call: Node<'_>) -> Result<Option<Expr<'a>>, Refusal> {
+        let callee = self.required(call, "function")?;
+        if callee.kind() != "identifier" || !matches!(self.name(callee), "offsetof" | "__builtin_offsetof") {
+            return Ok(None);
+        }
+        let args = children(self.required(call, "arguments")?);
+        let [record, member] = args.as_slice() else { return Ok(None) };
+        let ty = match record.child_by_field("type") {
+            // The text is that of the type alone.
+            Some(ty) if !self.source_of(*record).starts_with("sizeof") => self.type_name(ty)?,
+            _ => return Ok(None),
+        };
+        let mut path = Vec::new();
+        self.offset_path(*member, &mut path)?;
+        Ok(Some(Expr::Offsetof(ty.into(), path)))
     }
 
     /// `-x++` arrives as `(-x)++`; the postfix operator belongs to the operand below all unary ones.

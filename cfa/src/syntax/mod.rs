@@ -6,6 +6,7 @@ mod expr;
 mod types;
 
 use crate::ast::{Ast, Decl, Expr, ExprRef, Item, Param, Range, Stmt, StmtRef, Storage, TypeSpec};
+use crate::attributes::LayoutAttribute;
 use crate::parse::Parsed;
 use crate::prepass::Refusal;
 use crate::text::{Text, identifier_at};
@@ -51,7 +52,7 @@ struct Builder<'a, 'p> {
     old_style: Vec<Param<'a>>,
     text: &'p Text,
     source: &'a str,
-    layout: &'p [(u32, bool)],
+    layout: &'p [(u32, LayoutAttribute)],
     packs: &'p [(u32, Option<u64>)],
 }
 
