@@ -121,7 +121,8 @@ pub(crate) fn size_align(ty: &Type, records: &[Record], machine: MachineModel) -
             let layout = records[*index].layout?;
             (layout.size, layout.align)
         }
-        Type::Vla(..) | Type::Unknown(_) => return None,
+        // A machine has more in it.
+        Type::Vla(..) | Type::VaList | Type::Unknown(_) => return None,
     })
 }
 

@@ -269,6 +269,10 @@ impl<'a> Lower<'a> {
     /// The integer or pointer in a value; opaque values are not supported from here on.
     pub(super) fn integer(&mut self, value: Val, range: Range) -> (ExprId, Type) {
         match value {
+            Val::Int(_, Type::VaList) => {
+                self.unsupported("variable argument list as a value", range);
+                self.arbitrary(&Type::INT).expect_int()
+            }
             Val::Int(expr, ty) => (expr, ty),
             Val::Opaque(ty, why) => {
                 self.unsupported(&*why, range);
@@ -300,6 +304,11 @@ impl<'a> Lower<'a> {
     pub(super) fn convert(&mut self, value: Val, to: &Type, range: Range) -> Val {
         match (to, value) {
             (Type::Void, _) => Val::Void,
+            (Type::VaList, value @ Val::Int(_, Type::VaList)) => value,
+            (Type::VaList, _) | (_, Val::Int(_, Type::VaList)) => {
+                self.refused("conversion of a variable argument list".into(), range);
+                self.arbitrary(to)
+            }
             (Type::Record(_), Val::Aggregate(place, ty)) if ty == *to => Val::Aggregate(place, ty),
             (Type::Float(..), value @ Val::Int(..)) if to.format().is_some() => {
                 let format = to.format().expect("checked by the guard");
@@ -341,8 +350,10 @@ impl<'a> Lower<'a> {
 
     /// Converts and returns the expression; the type is an integer or pointer type.
     pub(super) fn convert_int(&mut self, value: Val, to: &Type, range: Range) -> ExprId {
-        let value = self.convert(value, to, range);
-        self.integer(value, range).0
+        match self.convert(value, to, range) {
+            Val::Int(expr, Type::VaList) if *to == Type::VaList => expr,
+            value => self.integer(value, range).0,
+        }
     }
 
     /// The type of an expression that is not evaluated.
@@ -515,7 +526,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The variable that an expression names, if it is a single one.
-    fn target(&mut self, at: ExprRef) -> Option<(VarId, Type)> {
+    pub(super) fn target(&mut self, at: ExprRef) -> Option<(VarId, Type)> {
         match self.ast().expr(at) {
             Expr::Ident(name) => match self.lookup(name) {
                 Some(Binding::Var(var, ty)) => Some((*var, ty.clone())),

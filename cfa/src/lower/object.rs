@@ -30,6 +30,8 @@ pub(super) enum Birth {
     /// Nothing: this happens only once, and the memory has arbitrary contents anyway.
     Nothing,
     Vars(Vec<VarId>),
+    /// A `va_list`, which has no next argument.
+    List(VarId),
     Parts(ExprId, Rc<[Leaf]>),
     Alloc(VarId, ExprId),
 }
@@ -152,6 +154,9 @@ impl<'a> Lower<'a> {
         let scope = VarScope::Local(self.cx.func);
         if !taken {
             if let Some(var) = self.typed_var(&full, &ty, scope, false) {
+                if ty == Type::VaList {
+                    return (Binding::Var(var, ty), Birth::List(var));
+                }
                 return (Binding::Var(var, ty), Birth::Vars(vec![var]));
             }
             if let Some(parts) = split(&ty, &self.records, self.machine) {
@@ -198,6 +203,7 @@ impl<'a> Lower<'a> {
                 self.alloc(*var, *size, kind, range);
             }
             Birth::Nothing => {}
+            Birth::List(var) => self.forget_list(*var, range),
             _ if filled => {}
             Birth::Vars(vars) => {
                 for var in vars {

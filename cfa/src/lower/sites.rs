@@ -269,6 +269,6 @@ fn scalar(ty: &Type) -> Option<ScalarType> {
         Type::Float(8, _) => ScalarType::Double,
         Type::Pointer(_) => ScalarType::Pointer,
         Type::Void | Type::Float(..) | Type::Array(..) | Type::Vla(..) => return None,
-        Type::Record(_) | Type::Function(_) | Type::Unknown(_) => return None,
+        Type::Record(_) | Type::Function(_) | Type::VaList | Type::Unknown(_) => return None,
     })
 }

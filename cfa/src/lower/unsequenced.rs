@@ -95,6 +95,7 @@ impl Lower<'_> {
     /// values `right`, may be evaluated in another order.
     pub(super) fn unsequenced(&mut self, begin: Begin, middle: usize, left: &[Val], right: &[Val], range: Range) {
         let end = self.graph.edges.len();
+        self.refuse_two_readers(begin.edge..end, middle, range);
         if self.before_start || self.at_file_scope() || !self.graph.has_call(begin.edge..end) {
             return;
         }
@@ -181,6 +182,10 @@ impl Lower<'_> {
             let Some(region) = regions.get(region.index()) else { return false };
             !region.others
                 && region.objects.iter().all(|addr| {
+                    // Nobody but the callee reads the array of variable arguments of a call.
+                    if self.argument_objects.contains(addr) {
+                        return true;
+                    }
                     let object = self.memory.objects.binary_search_by_key(addr, |object| object.addr);
                     object.is_ok_and(|at| match self.memory.objects[at].scope {
                         VarScope::Local(func) => {

@@ -19,6 +19,7 @@ mod repair;
 mod skipping;
 mod summarized;
 mod unsequenced;
+mod variadic;
 
 use cfa::{LoadError, MachineModel, Options, Program, Source};
 use expect_test::Expect;
