@@ -398,7 +398,7 @@ impl<'a> Lower<'a> {
             }
             return self.refused(format!("call of '{name}'"), range);
         }
-        if let Some(value) = self.overflow(name, args, range) {
+        if let Some(value) = self.overflow(name, args, range).or_else(|| self.atomic(name, args, range)) {
             return value;
         }
         if let Some(value) = self.allocation(name, func, args, range) {

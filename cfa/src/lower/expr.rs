@@ -359,7 +359,10 @@ impl<'a> Lower<'a> {
     /// The type of an expression that is not evaluated.
     pub(super) fn type_of(&mut self, at: ExprRef) -> Type {
         if let Expr::Str(text) = self.ast().expr(at) {
-            return Type::Array(crate::types::int(8, true).into(), literals::string_size(text));
+            return match literals::string(text) {
+                Some((units, ty)) => Type::Array(Type::Int(ty).into(), Some(units.len() as u64 + 1)),
+                None => Type::Unknown("string literal with unknown characters"),
+            };
         }
         let before = self.cur;
         let mark = self.graph.edges.len();

@@ -7,6 +7,7 @@
 //! something else becomes an [`Op::Unsupported`] edge.
 
 mod arbitrary;
+mod atomic;
 pub(crate) mod call;
 mod context;
 mod control;
@@ -195,6 +196,8 @@ struct Lower<'a> {
     argument_objects: FxHashSet<u64>,
     /// How many edges there were after each `va_arg`.
     lists_read: Vec<usize>,
+    /// The same for calls that access an object atomically.
+    atomic_writes: Vec<usize>,
     /// The first file that defines library functions.
     library: usize,
     undefined_functions: UndefinedFunctions,
@@ -251,6 +254,7 @@ pub(crate) fn lower<'a>(
         variadic_readers: asts.iter().map(variadic::readers).collect(),
         argument_objects: FxHashSet::default(),
         lists_read: Vec::new(),
+        atomic_writes: Vec::new(),
         library,
         undefined_functions: options.undefined_functions,
         line_markers: options.line_markers,

@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use crate::ast::{ExprRef, Range};
 use crate::ids::{ExprId, FuncId, RegionId, VarId};
-use crate::ir::{AllocKind, HavocOrigin, Object, Op, Scope as VarScope};
+use crate::ir::{AllocKind, HavocOrigin, IntTy, Object, Op, Scope as VarScope};
 use crate::layout::{Leaf, leaves, size_align, split};
-use crate::types::{MachineModel, Type, int};
+use crate::types::{MachineModel, Type};
 
 use super::place::{Lvalue, Place};
 use super::{Binding, Lower};
@@ -43,9 +43,9 @@ pub(super) struct Memory {
     pub(super) aligns: Vec<u64>,
     next: u64,
     functions: rustc_hash::FxHashMap<FuncId, u64>,
-    strings: rustc_hash::FxHashMap<Vec<u8>, u64>,
+    strings: rustc_hash::FxHashMap<(Vec<i128>, u32), u64>,
     /// The literals in the order of their first use.
-    pub(super) texts: Vec<(u64, Vec<u8>)>,
+    pub(super) texts: Vec<(u64, Vec<i128>, IntTy)>,
 }
 
 impl<'a> Lower<'a> {
@@ -99,21 +99,31 @@ impl<'a> Lower<'a> {
         (addr <= end).then_some((i128::from(object.addr), end))
     }
 
-    /// The object of a string literal; equal literals share one.
-    pub(super) fn string_object(&mut self, mut text: Vec<u8>) -> Lvalue {
+    /// The object of a string literal with characters of a type; equal literals share one.
+    pub(super) fn string_object(&mut self, mut text: Vec<i128>, character: IntTy) -> Lvalue {
         text.push(0);
-        let size = text.len() as u64;
-        let ty = Type::Array(int(8, true).into(), Some(size));
+        let ty = Type::Array(Type::Int(character).into(), Some(text.len() as u64));
         let size_type = self.machine.size_type();
-        if let Some(addr) = self.memory.strings.get(&text) {
+        let key = (text, character.bits);
+        if let Some(addr) = self.memory.strings.get(&key) {
             return Lvalue::new(Place::Memory(self.exprs.constant(size_type, i128::from(*addr))), ty);
         }
-        let name = format!("\"{}\"", String::from_utf8_lossy(&text[..text.len() - 1]).escape_debug());
-        match self.object(name.into(), (size, 1), VarScope::Global, true) {
+        let text = &key.0;
+        let bytes: Vec<u8> = text[..text.len() - 1].iter().map(|unit| (unit & 255) as u8).collect();
+        let shown = if character.bits == 8 {
+            String::from_utf8_lossy(&bytes).into_owned()
+        } else {
+            let of_unit = |unit: &i128| u32::try_from(*unit).ok().and_then(char::from_u32).unwrap_or('\u{fffd}');
+            text[..text.len() - 1].iter().map(of_unit).collect()
+        };
+        let name = format!("\"{}\"", shown.escape_debug());
+        let width = u64::from(character.bits / 8);
+        let room = (text.len() as u64 * width, width);
+        match self.object(name.into(), room, VarScope::Global, true) {
             Some(addr) => {
                 let value = self.exprs.as_const(addr).and_then(|addr| u64::try_from(addr).ok()).expect("an address");
-                self.memory.strings.insert(text.clone(), value);
-                self.memory.texts.push((value, text));
+                self.memory.texts.push((value, text.clone(), character));
+                self.memory.strings.insert(key, value);
                 Lvalue::new(Place::Memory(addr), ty)
             }
             None => Lvalue::new(Place::Nowhere("more memory than there is".into()), ty),

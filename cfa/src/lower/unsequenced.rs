@@ -95,7 +95,7 @@ impl Lower<'_> {
     /// values `right`, may be evaluated in another order.
     pub(super) fn unsequenced(&mut self, begin: Begin, middle: usize, left: &[Val], right: &[Val], range: Range) {
         let end = self.graph.edges.len();
-        self.refuse_two_readers(begin.edge..end, middle, range);
+        self.refuse_builtins(begin.edge..end, middle, range);
         if self.before_start || self.at_file_scope() || !self.graph.has_call(begin.edge..end) {
             return;
         }
@@ -103,6 +103,25 @@ impl Lower<'_> {
         let right = self.operand(middle..end, right);
         let span = self.span(range);
         self.unsequenced.push(Unsequenced { node: begin.node, left, right, span });
+    }
+
+    /// Makes operands unsupported of which both read from variable arguments, or of which one is an atomic access and the
+    /// other one touches memory: these are calls, too.
+    fn refuse_builtins(&mut self, edges: Edges<usize>, middle: usize, range: Range) {
+        let (left, right) = (edges.start..middle, middle..edges.end);
+        let among = |found: &[usize], part: &Edges<usize>| found.iter().any(|at| part.start < *at && *at <= part.end);
+        let touches = |part: &Edges<usize>| {
+            self.graph.edges[part.clone()].iter().any(|edge| {
+                !matches!(edge.op, Op::Skip | Op::Assume { .. } | Op::Assign { .. } | Op::Havoc { .. } | Op::Alloc { .. })
+            })
+        };
+        let atomic = |one, other| among(&self.atomic_writes, one) && touches(other);
+        let open = (among(&self.lists_read, &left) && among(&self.lists_read, &right))
+            || atomic(&left, &right)
+            || atomic(&right, &left);
+        if open {
+            self.unsupported(OPEN_ORDER, range);
+        }
     }
 
     fn operand(&self, edges: Edges<usize>, values: &[Val]) -> Operand {

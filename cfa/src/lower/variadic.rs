@@ -227,14 +227,6 @@ impl<'a> Lower<'a> {
         Val::Int(self.exprs.cast(cell, storage), ty.clone())
     }
 
-    /// Refuses two operands in any order that both read from lists.
-    pub(super) fn refuse_two_readers(&mut self, edges: std::ops::Range<usize>, middle: usize, range: Range) {
-        let reads = |from: usize, to: usize| self.lists_read.iter().any(|at| from < *at && *at <= to);
-        if reads(edges.start, middle) && reads(middle, edges.end) {
-            self.unsupported(super::OPEN_ORDER, range);
-        }
-    }
-
     /// A call of a function that prints the arguments of a list: where one of them is a pointer, the format might make it
     /// store a number.
     pub(super) fn printed_list(&mut self, name: &str, list: ExprId, range: Range) {

@@ -2,6 +2,8 @@
 //! Expressions.
 
 use crate::ast::{Binary, CaseLabel, Expr, ExprRef, Unary};
+use crate::ir::IntTy;
+use crate::literals;
 use crate::prepass::Refusal;
 use crate::tree::Node;
 
@@ -144,9 +146,9 @@ impl<'a> Builder<'a, '_> {
                 let none =
                     |field| node.child_by_field(field).is_none_or(|operands| operands.first_named_child().is_none());
                 let code = node.child_by_field("assembly_code").map_or("", |code| self.source_of(code));
-                // A barrier for the compiler.
-                let empty = code == "\"\"" && none("output_operands") && none("input_operands");
-                if empty { Expr::Number("0") } else { Expr::Other("inline assembly") }
+                let changes = !does_nothing(code) || self.source_of(node).contains("goto");
+                let barrier = !changes && none("output_operands") && none("input_operands");
+                if barrier { Expr::Number("0") } else { Expr::Other("inline assembly") }
             }
             "offsetof_expression" => {
                 let ty = self.type_name(self.required(node, "type")?)?;
@@ -233,6 +235,14 @@ impl<'a> Builder<'a, '_> {
             None => number,
         }
     }
+}
+
+/// Whether assembly has no instructions but those that wait, or are barriers for the processor.
+fn does_nothing(code: &str) -> bool {
+    let Some((units, IntTy { bits: 8, .. })) = literals::string(code) else { return false };
+    let text: String = units.into_iter().map(|unit| u8::try_from(unit).map_or('?', char::from)).collect();
+    let nothing = ["", "nop", "rep", "pause", "mfence", "lfence", "sfence"];
+    text.split([';', '\n']).all(|part| nothing.contains(&part.trim()))
 }
 
 fn unary_operator(text: &str) -> Option<Unary> {
