@@ -80,6 +80,8 @@ pub(crate) enum Expr<'a> {
         field: &'a str,
         arrow: bool,
     },
+    /// `&&label`.
+    LabelAddress(LabelName<'a>),
     /// A GNU statement expression.
     Block(Vec<StmtRef>),
     /// An initialiser in braces.
@@ -216,6 +218,9 @@ pub(crate) struct Decl<'a> {
 /// The constant of a case label; of a range `a ... b` both ends.
 pub(crate) type CaseLabel = (ExprRef, Option<ExprRef>);
 
+/// A label, and where the block starts that has it for itself; 0 if it is one of the whole function.
+pub(crate) type LabelName<'a> = (&'a str, u32);
+
 #[derive(Clone, Debug)]
 pub(crate) enum Stmt<'a> {
     Empty,
@@ -235,8 +240,10 @@ pub(crate) enum Stmt<'a> {
     Switch(ExprRef, StmtRef),
     /// `case k:` or `default:` with the statements up to the next label.
     Case(Option<CaseLabel>, Vec<StmtRef>),
-    Labeled(&'a str, StmtRef),
-    Goto(&'a str),
+    Labeled(LabelName<'a>, StmtRef),
+    Goto(LabelName<'a>),
+    /// `goto *p;`
+    GotoValue(ExprRef),
     Break,
     Continue,
     Return(Option<ExprRef>),

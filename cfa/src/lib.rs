@@ -80,7 +80,15 @@ pub fn needs_preprocessor(text: &str) -> bool {
 /// Whether a text may use a macro that the compiler defines, such as `__LINE__`.
 fn has_predefined_macro(text: &str) -> bool {
     const PARTS: [&str; 10] = [
-        "__LINE__", "__FILE__", "__COUNTER__", "__STDC_", "__ATOMIC_", "__BYTE_ORDER__", "__ORDER_", "__SIZEOF_", "_MAX__",
+        "__LINE__",
+        "__FILE__",
+        "__COUNTER__",
+        "__STDC_",
+        "__ATOMIC_",
+        "__BYTE_ORDER__",
+        "__ORDER_",
+        "__SIZEOF_",
+        "_MAX__",
         "_TYPE__",
     ];
     PARTS.iter().any(|part| text.contains(part)) || text.contains("__CHAR_BIT__")

@@ -7,11 +7,15 @@
 //! an empty statement between a label and `}`, names of unnamed bit-fields, `int` before functions without a type, `sizeof`
 //! around types that are arguments.
 
+mod labels;
+
 use rustc_hash::FxHashSet;
 
 use crate::attributes::LayoutAttribute;
 use crate::links::{self, Link};
 use crate::text::Edits;
+
+pub(crate) use labels::LocalLabels;
 
 /// What the scan found.
 pub(crate) struct Prepass {
@@ -27,6 +31,8 @@ pub(crate) struct Prepass {
     pub(crate) typeofs: Vec<(usize, usize, usize)>,
     /// What attributes and labels of declarations say about symbols, and where.
     pub(crate) links: Vec<(u32, Link)>,
+    /// Labels that blocks have for themselves.
+    pub(crate) labels: Vec<LocalLabels>,
 }
 
 /// Why the scan failed: offset, construct, advice.
@@ -42,6 +48,7 @@ pub(crate) fn scan(source: &str) -> Result<Prepass, Refusal> {
         pushed: Vec::new(),
         typeofs: Vec::new(),
         attributes: Vec::new(),
+        labels: Vec::new(),
         typedefs: FxHashSet::default(),
         typedef_at: None,
         at: 0,
@@ -50,9 +57,9 @@ pub(crate) fn scan(source: &str) -> Result<Prepass, Refusal> {
         previous: Token::Start,
     };
     scanner.run()?;
-    let Scanner { base, edits, layout_attributes, packs, typeofs, attributes, .. } = scanner;
+    let Scanner { base, edits, layout_attributes, packs, typeofs, attributes, labels, .. } = scanner;
     let links = links::read(source, &base, &attributes);
-    Ok(Prepass { base, edits, layout_attributes, packs, typeofs, links })
+    Ok(Prepass { base, edits, layout_attributes, packs, typeofs, links, labels })
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -90,6 +97,7 @@ struct Scanner<'s> {
     typeofs: Vec<(usize, usize, usize)>,
     /// Attributes, labels of declarations and pragmas.
     attributes: Vec<(usize, usize)>,
+    labels: Vec<LocalLabels>,
     /// The names that plain typedefs have declared so far, anywhere.
     typedefs: FxHashSet<Vec<u8>>,
     /// How many brackets were open at the `typedef` that is being read.
@@ -332,6 +340,9 @@ impl Scanner<'_> {
                 if byte == b')' {
                     self.type_in_parentheses();
                 }
+                if byte == b'}' && !self.labels.is_empty() {
+                    self.block_ends(closed.map_or(0, |open| open.at));
+                }
                 if self.open.is_empty() && closed.is_some_and(|open| open.what == Inside::Body) {
                     token = Token::Start;
                 }
@@ -343,6 +354,10 @@ impl Scanner<'_> {
                 }
             }
             b',' => self.typedef_name(),
+            b'&' if self.is_label_address() => {
+                self.overwrite(self.at, self.at + 2, b"&");
+                self.at += 1;
+            }
             b':' if self.is_unnamed_bit_field() => {
                 let at = Self::offset(self.at);
                 self.edits.replace(at, at, " unnamed ");
@@ -506,6 +521,8 @@ impl Scanner<'_> {
                 self.types_as_arguments(start, end)?;
             }
             b"__builtin_offsetof" => self.overwrite(start, end, b"offsetof"),
+            b"goto" => self.computed_goto(start, end),
+            b"__label__" => return self.local_labels(start, end),
             b"typedef" => self.typedef_at = Some(self.open.len()),
             b"typeof" | b"__typeof" | b"__typeof__" => {
                 if let Some(close) = self.group(end)? {

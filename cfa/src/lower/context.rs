@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::ast::Range;
+use crate::ast::{LabelName, Range};
 use crate::ids::{ExprId, FuncId, NodeId, VarId};
 use crate::types::Type;
 
@@ -41,7 +41,7 @@ pub(super) struct Cx<'a> {
     /// The hidden parameter for variable arguments, if they can be read.
     pub(super) arguments: Option<VarId>,
     pub(super) exit: NodeId,
-    pub(super) labels: FxHashMap<&'a str, Label>,
+    pub(super) labels: FxHashMap<LabelName<'a>, Label>,
     pub(super) breaks: Vec<NodeId>,
     pub(super) continues: Vec<NodeId>,
     pub(super) switches: Vec<Switch>,
@@ -50,7 +50,11 @@ pub(super) struct Cx<'a> {
     pub(super) declarations: Vec<(Alive, u32, Rc<Birth>)>,
     pub(super) alive: Alive,
     /// Jumps to labels: from where, whereto, with which variables alive.
-    pub(super) gotos: Vec<(NodeId, &'a str, Alive, Range)>,
+    pub(super) gotos: Vec<(NodeId, LabelName<'a>, Alive, Range)>,
+    /// The labels whose addresses are taken, with the addresses.
+    pub(super) label_addresses: Vec<(LabelName<'a>, ExprId)>,
+    /// Jumps to values: from where, to what, with which variables alive.
+    pub(super) computed_gotos: Vec<(NodeId, ExprId, Alive, Range)>,
 }
 
 impl Cx<'_> {
@@ -71,6 +75,8 @@ impl Cx<'_> {
             declarations: vec![(0, 0, Birth::Nothing.into())],
             alive: 0,
             gotos: Vec::new(),
+            label_addresses: Vec::new(),
+            computed_gotos: Vec::new(),
         }
     }
 

@@ -2,7 +2,7 @@
 //! Values of expressions. Side effects become edges at the current place, in C's order; what remains is a
 //! side-effect-free expression that is valid until one of its variables is written.
 
-use crate::ast::{Binary, Designator, Expr, ExprRef, Range, StmtRef, TypeName, Unary};
+use crate::ast::{Binary, Designator, Expr, ExprRef, Range, TypeName, Unary};
 use crate::ids::{ExprId, VarId};
 use crate::ir::{IntTy, Op, Scope as VarScope, UnOp};
 use crate::layout::size_align;
@@ -11,7 +11,7 @@ use crate::types::{Type, promote};
 
 use super::place::{Lvalue, Place};
 use super::unsequenced::Begin;
-use super::{Binding, DEPTH_LIMIT, Lower, Scope, Val};
+use super::{Binding, DEPTH_LIMIT, Lower, Val};
 
 impl<'a> Lower<'a> {
     /// The value of an expression.
@@ -82,6 +82,7 @@ impl<'a> Lower<'a> {
                 let lvalue = self.lvalue(at);
                 self.rvalue(lvalue, range)
             }
+            Expr::LabelAddress(name) => self.label_address(*name, range),
             Expr::Block(stmts) => self.statement_expression(stmts),
             Expr::Init(_) => self.refused("initialiser in braces".into(), range),
             Expr::Other(what) => self.refused((*what).to_owned(), range),
@@ -506,26 +507,6 @@ impl<'a> Lower<'a> {
             }
             Unary::AddrOf => self.address(arg, range),
         }
-    }
-
-    fn statement_expression(&mut self, stmts: &[StmtRef]) -> Val {
-        let alive = self.cx.alive;
-        let range = stmts.first().zip(stmts.last());
-        let range = range.map(|(first, last)| (self.ast().stmt_range(*first).0, self.ast().stmt_range(*last).1));
-        self.scopes.push(Scope::of(range.unwrap_or_default()));
-        let mut value = Val::Void;
-        for (at, stmt) in stmts.iter().enumerate() {
-            value = match self.ast().stmt(*stmt) {
-                crate::ast::Stmt::Expr(expr) if at + 1 == stmts.len() => self.value(*expr),
-                _ => {
-                    self.nested_stmt(*stmt);
-                    Val::Void
-                }
-            };
-        }
-        self.scopes.pop();
-        self.cx.alive = alive;
-        value
     }
 
     /// The variable that an expression names, if it is a single one.

@@ -17,6 +17,7 @@ mod float;
 mod format;
 mod graph;
 mod init;
+mod labels;
 mod links;
 mod math;
 mod nans;
@@ -481,15 +482,7 @@ impl<'a> Lower<'a> {
             None => Op::Skip,
         };
         self.edge(self.cur, body.exit, op, end);
-        for (from, name, alive, range) in std::mem::take(&mut self.cx.gotos) {
-            match self.cx.labels.get(name) {
-                Some(Label { node, defined: Some(at_label) }) => self.jump_into(from, *node, alive, *at_label, range),
-                _ => {
-                    let construct = format!("goto to the undefined label '{name}'").into();
-                    self.edge(from, body.exit, Op::Unsupported { construct }, range);
-                }
-            }
-        }
+        self.finish_jumps(body.exit);
         Ok(())
     }
 

@@ -158,7 +158,7 @@ impl<'a> Lower<'a> {
                 Stmt::Labeled(..) => syntax.labels = true,
                 Stmt::Case(..) => syntax.labels |= !caught(true),
                 Stmt::Break => syntax.breaks |= !caught(false),
-                Stmt::Return(_) | Stmt::Goto(_) => syntax.leaves = true,
+                Stmt::Return(_) | Stmt::Goto(_) | Stmt::GotoValue(_) => syntax.leaves = true,
                 Stmt::Decl(decl) => syntax.statics |= decl.storage == Storage::Static,
                 _ => {}
             }

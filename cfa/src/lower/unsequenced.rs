@@ -112,7 +112,10 @@ impl Lower<'_> {
         let among = |found: &[usize], part: &Edges<usize>| found.iter().any(|at| part.start < *at && *at <= part.end);
         let touches = |part: &Edges<usize>| {
             self.graph.edges[part.clone()].iter().any(|edge| {
-                !matches!(edge.op, Op::Skip | Op::Assume { .. } | Op::Assign { .. } | Op::Havoc { .. } | Op::Alloc { .. })
+                !matches!(
+                    edge.op,
+                    Op::Skip | Op::Assume { .. } | Op::Assign { .. } | Op::Havoc { .. } | Op::Alloc { .. }
+                )
             })
         };
         let atomic = |one, other| among(&self.atomic_writes, one) && touches(other);

@@ -80,6 +80,16 @@ impl<'a> Builder<'a, '_> {
                 Expr::Str(self.source_of(node))
             }
             "identifier" | "true" | "false" | "null" => Expr::Ident(self.name(node)),
+            "pointer_expression" if self.source_of(node).starts_with("&&") => {
+                let mut name = self.required(node, "argument")?;
+                if name.kind() == "pointer_expression" {
+                    name = self.required(name, "argument")?;
+                }
+                if name.kind() != "identifier" {
+                    return self.refuse(node, "the address of a label");
+                }
+                Expr::LabelAddress(self.label(name))
+            }
             "unary_expression" | "pointer_expression" => {
                 let arg = self.expr(self.required(node, "argument")?)?;
                 let operator = self.required(node, "operator")?;
