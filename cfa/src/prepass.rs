@@ -4,7 +4,7 @@
 //! Blanked in place, so offsets stay: comments, line markers and pragmas, `__attribute__((..))`, `__extension__`,
 //! qualifiers in GNU spelling, asm labels of declarations, static assertions. Rewritten: `typeof(..)` to `int`, `_Bool`
 //! to `bool`, `(T)` to `(int)`, `case 1 ... 5` to `case 1 || 5`; the syntax tree reads the true text in the source. Inserted:
-//! an empty statement between a label and `}`, names of unnamed bit-fields, `int` before functions without a type, `sizeof`
+//! an empty statement between a label and `}`, names of unnamed bit-fields, `int` in declarations without a type, `sizeof`
 //! around types that are arguments.
 
 mod labels;
@@ -521,6 +521,12 @@ impl Scanner<'_> {
                 self.types_as_arguments(start, end)?;
             }
             b"__builtin_offsetof" => self.overwrite(start, end, b"offsetof"),
+            // Values of this type have no representation anyway.
+            b"__int128" if self.is_word(self.previous, &[b"unsigned", b"signed", b"__signed__"]) => {
+                if let Token::Word(start, end) = self.previous {
+                    self.blank(start, end);
+                }
+            }
             b"goto" => self.computed_goto(start, end),
             b"__label__" => return self.local_labels(start, end),
             b"typedef" => self.typedef_at = Some(self.open.len()),
@@ -575,9 +581,8 @@ impl Scanner<'_> {
         }
         // Two words at the most, with nothing of a declaration in front of them.
         let first = if self.is_word(self.before[0], &words) { self.before[1] } else { self.before[0] };
-        if !matches!(first, Token::Start | Token::Other(b';' | b'{', _))
-            && !(matches!(first, Token::Other(b')', _)) && self.open.is_empty())
-        {
+        let behind_parameters = matches!(first, Token::Other(b')', _)) && self.open.is_empty();
+        if !behind_parameters && !matches!(first, Token::Start | Token::Other(b';' | b'{', _)) {
             return Ok(false);
         }
         let next = self.src[end..].iter().find(|byte| !byte.is_ascii_whitespace());

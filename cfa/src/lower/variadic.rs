@@ -8,7 +8,7 @@
 
 use crate::ast::{Ast, Expr, ExprRef, Item, Range};
 use crate::ids::{ExprId, VarId};
-use crate::ir::{BinOp, CmpOp, IntTy, Op};
+use crate::ir::{BinOp, CmpOp, ExprKind, IntTy, Op};
 use crate::types::{Type, int};
 
 use super::place::Place;
@@ -175,8 +175,10 @@ impl<'a> Lower<'a> {
     pub(super) fn forget_lists(&mut self, values: &[Val], range: Range) {
         for value in values {
             if let Val::Int(expr, Type::VaList) = value {
-                for var in self.exprs.vars(*expr) {
-                    self.forget_list(var, range);
+                match self.exprs.get(*expr).kind {
+                    ExprKind::Var(var) if !self.vars[var.index()].temporary => self.forget_list(var, range),
+                    ExprKind::Const(_) => {}
+                    _ => self.unsupported("variable argument list that is computed", range),
                 }
             }
         }

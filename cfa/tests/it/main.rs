@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tests of the front end on small C programs; every loaded program goes through the verifier first.
 
+mod assembly;
 mod conversions;
 mod differential;
 mod errors;

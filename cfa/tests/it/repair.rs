@@ -217,3 +217,16 @@ fn what_compilers_disagree_on_is_not_supported() {
     let unsupported = |op: &Op| matches!(op, Op::Unsupported { construct } if construct.contains("bit-field"));
     assert!(program.edges.iter().any(|edge| unsupported(&edge.op)));
 }
+
+#[test]
+fn wide_integers_are_read() {
+    let text = |end: &str| {
+        format!(
+            "typedef unsigned __int128 u128; typedef __int128 s128; u128 g; signed __int128 h;
+             u128 twice(u128 x) {{ return x + x; }} int main(void) {{ unsigned x = 3; {end} }}"
+        )
+    };
+    assert_eq!(result(&text("return x;")), 3);
+    let program = load(&text("return (int)((u128)x << 3);"));
+    assert!(program.edges.iter().any(|edge| matches!(edge.op, Op::Unsupported { .. })));
+}
