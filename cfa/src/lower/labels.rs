@@ -73,16 +73,24 @@ impl<'a> Lower<'a> {
         let addresses = std::mem::take(&mut self.cx.label_addresses);
         for (from, value, alive, range) in std::mem::take(&mut self.cx.computed_gotos) {
             let mut at = from;
-            for (name, addr) in &addresses {
-                let cond = self.exprs.cmp(CmpOp::Eq, value, *addr);
-                let (yes, no) = (self.fresh(), self.fresh());
-                self.cur = at;
-                self.assume(cond, yes, no, range);
-                gotos.push((yes, *name, alive, range));
-                at = no;
+            // Twice: what is behind the unsupported edge may be each label, so that it matters if one of them does.
+            for again in [false, true] {
+                for (name, addr) in &addresses {
+                    let cond = self.exprs.cmp(CmpOp::Eq, value, *addr);
+                    let (yes, no) = (self.fresh(), self.fresh());
+                    self.cur = at;
+                    self.assume(cond, yes, no, range);
+                    gotos.push((yes, *name, alive, range));
+                    at = no;
+                }
+                if !again {
+                    let construct = "goto to a value that is no label of the function".into();
+                    let behind = self.fresh();
+                    self.edge(at, behind, Op::Unsupported { construct }, range);
+                    at = behind;
+                }
             }
-            let construct = "goto to a value that is no label of the function".into();
-            self.edge(at, exit, Op::Unsupported { construct }, range);
+            self.edge(at, exit, Op::Skip, range);
         }
         for (from, name, alive, range) in gotos {
             match self.cx.labels.get(&name) {

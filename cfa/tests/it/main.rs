@@ -9,6 +9,7 @@ mod exprs;
 mod floats;
 mod functions;
 mod graph;
+mod labels;
 mod layouts;
 mod library;
 mod links;
