@@ -2,6 +2,7 @@
 //! The syntax tree of a C file, in arenas. Parentheses are gone, number tokens have no sign, else-if chains and comma
 //! lists are flat, and names are slices of the source.
 
+use crate::attributes::LayoutAttribute;
 use crate::links::Link;
 
 /// Position of an expression in [`Ast::exprs`].
@@ -79,6 +80,8 @@ pub(crate) enum Expr<'a> {
         field: &'a str,
         arrow: bool,
     },
+    /// `&&label`.
+    LabelAddress(LabelName<'a>),
     /// A GNU statement expression.
     Block(Vec<StmtRef>),
     /// An initialiser in braces.
@@ -122,7 +125,11 @@ pub(crate) enum TypeSpec<'a> {
         fields: Option<Vec<Field<'a>>>,
         /// The greatest alignment of a member in bytes, if it is limited.
         pack: Option<u64>,
+        /// The least alignment of the whole in bytes that an attribute asks for.
+        align: Option<u64>,
     },
+    /// A type whose attribute says how wide or how aligned its values are.
+    Attributed(Box<TypeSpec<'a>>, LayoutAttribute),
     Enum {
         tag: Option<&'a str>,
         items: Option<Vec<(&'a str, Option<ExprRef>)>>,
@@ -142,8 +149,17 @@ pub(crate) struct Field<'a> {
     pub(crate) spec: TypeSpec<'a>,
     /// Declarators with the widths of bit-fields; a field without one is an anonymous record.
     pub(crate) declarators: Vec<(Declarator<'a>, Option<ExprRef>)>,
+    /// What attributes say about the members, which are as many as declarators, or one.
+    pub(crate) attributes: Vec<LayoutAttribute>,
     /// Whether no attribute changes its layout.
     pub(crate) plain: bool,
+}
+
+impl Field<'_> {
+    /// Whether an attribute asks for an alignment of a member.
+    pub(crate) fn is_aligned(&self) -> bool {
+        self.attributes.iter().any(|attribute| attribute.aligned.is_some())
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -202,6 +218,9 @@ pub(crate) struct Decl<'a> {
 /// The constant of a case label; of a range `a ... b` both ends.
 pub(crate) type CaseLabel = (ExprRef, Option<ExprRef>);
 
+/// A label, and where the block starts that has it for itself; 0 if it is one of the whole function.
+pub(crate) type LabelName<'a> = (&'a str, u32);
+
 #[derive(Clone, Debug)]
 pub(crate) enum Stmt<'a> {
     Empty,
@@ -221,8 +240,10 @@ pub(crate) enum Stmt<'a> {
     Switch(ExprRef, StmtRef),
     /// `case k:` or `default:` with the statements up to the next label.
     Case(Option<CaseLabel>, Vec<StmtRef>),
-    Labeled(&'a str, StmtRef),
-    Goto(&'a str),
+    Labeled(LabelName<'a>, StmtRef),
+    Goto(LabelName<'a>),
+    /// `goto *p;`
+    GotoValue(ExprRef),
     Break,
     Continue,
     Return(Option<ExprRef>),

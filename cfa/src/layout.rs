@@ -24,6 +24,10 @@ pub(crate) struct Member {
     pub(crate) width: Option<u32>,
     /// Where it begins, in bits from the start of the record; 0 if the layout is not known.
     pub(crate) bit: u64,
+    /// Whether an attribute asks for the least alignment.
+    pub(crate) packed: bool,
+    /// The least alignment in bytes that an attribute asks for.
+    pub(crate) aligned: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -44,23 +48,25 @@ pub(crate) struct Leaf {
 }
 
 /// The layout of a record, whose members get their positions; none if it is not known. `pack` limits the alignment of the
-/// members, in bytes.
+/// members, in bytes, unless they ask for a greater one, and `least` is that of the whole.
 pub(crate) fn lay_out(
     members: &mut [Member],
     union: bool,
-    pack: Option<u64>,
+    (pack, least): (Option<u64>, Option<u64>),
     records: &[Record],
     machine: MachineModel,
 ) -> Option<Layout> {
-    let (mut end, mut align, mut largest) = (0u64, 1u64, 0u64);
+    let (mut end, mut align, mut largest) = (0u64, least.unwrap_or(1) * 8, 0u64);
     for member in members {
         let (size, member_align) = match &member.ty {
             // A flexible array member has no size.
             Type::Array(element, None) => (0, size_align(element, records, machine)?.1),
             ty => size_align(ty, records, machine)?,
         };
+        let pack = if member.packed { Some(1) } else { pack };
         let limited = pack.map_or(member_align, |pack| member_align.min(pack));
-        if limited < member_align && member.width.is_some() {
+        let limited = limited.max(member.aligned.unwrap_or(1));
+        if (limited != member_align || member.aligned.is_some()) && member.width.is_some() {
             // Packed bit-fields follow other rules.
             return None;
         }
@@ -115,7 +121,8 @@ pub(crate) fn size_align(ty: &Type, records: &[Record], machine: MachineModel) -
             let layout = records[*index].layout?;
             (layout.size, layout.align)
         }
-        Type::Vla(..) | Type::Unknown(_) => return None,
+        // A machine has more in it.
+        Type::Vla(..) | Type::VaList | Type::Unknown(_) => return None,
     })
 }
 

@@ -6,6 +6,7 @@
 //! [`ir`] and are checked by [`verify::verify`].
 
 mod ast;
+mod attributes;
 pub mod blocks;
 pub mod bounds;
 pub mod dump;
@@ -73,7 +74,24 @@ pub fn is_silent(function: &str) -> bool {
 pub fn needs_preprocessor(text: &str) -> bool {
     let directive =
         |line: &str| line.trim_start().strip_prefix('#').map(|rest| prepass::is_harmless(rest.trim_start()));
-    text.lines().any(|line| directive(line) == Some(false))
+    text.lines().any(|line| directive(line) == Some(false)) || has_predefined_macro(text)
+}
+
+/// Whether a text may use a macro that the compiler defines, such as `__LINE__`.
+fn has_predefined_macro(text: &str) -> bool {
+    const PARTS: [&str; 10] = [
+        "__LINE__",
+        "__FILE__",
+        "__COUNTER__",
+        "__STDC_",
+        "__ATOMIC_",
+        "__BYTE_ORDER__",
+        "__ORDER_",
+        "__SIZEOF_",
+        "_MAX__",
+        "_TYPE__",
+    ];
+    PARTS.iter().any(|part| text.contains(part)) || text.contains("__CHAR_BIT__")
 }
 
 /// The syntax tree of a file in a prefix notation, one line for each declaration and function: `Mul(a, Cast(int, b))`.

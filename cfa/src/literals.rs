@@ -135,6 +135,7 @@ fn hex_float(text: &str, format: FloatTy) -> Option<i128> {
 
 /// The value of a character constant, of type `int`, and for wide ones of the type of the prefix.
 pub(crate) fn character(text: &str) -> Option<(i128, Type)> {
+    let text = spliced(text);
     let open = text.find('\'')?;
     let body = text.get(open + 1..text.len().checked_sub(1)?)?;
     let ty = match &text[..open] {
@@ -145,25 +146,11 @@ pub(crate) fn character(text: &str) -> Option<(i128, Type)> {
         _ => return None,
     };
     let wide = open > 0;
-    let mut units = Vec::new();
-    let bytes = body.as_bytes();
-    let mut at = 0;
-    while at < bytes.len() {
-        if bytes[at] != b'\\' {
-            if wide {
-                let c = body[at..].chars().next()?;
-                units.push(i128::from(u32::from(c)));
-                at += c.len_utf8();
-            } else {
-                units.push(i128::from(bytes[at]));
-                at += 1;
-            }
-            continue;
-        }
-        let (value, length) = escape(&bytes[at + 1..])?;
-        units.push(value);
-        at += 1 + length;
-    }
+    let bits = match &ty {
+        Type::Int(ty) if wide => ty.bits,
+        _ => 8,
+    };
+    let units = characters(body, bits)?;
     let value = match (units.as_slice(), wide) {
         ([unit], true) => match ty {
             Type::Int(ty) => ty.wrap(*unit),
@@ -207,37 +194,98 @@ fn escape(text: &[u8]) -> Option<(i128, usize)> {
     }
 }
 
-/// Number of bytes of the object that a (possibly concatenated) string literal makes; none if it has wide characters.
-pub(crate) fn string_size(text: &str) -> Option<u64> {
-    string_bytes(text).map(|bytes| bytes.len() as u64 + 1)
-}
-
-/// The bytes of a (possibly concatenated) string literal without the final zero; none if it has wide characters.
-pub(crate) fn string_bytes(text: &str) -> Option<Vec<u8>> {
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    let mut found = Vec::new();
-    while at < bytes.len() {
-        match bytes[at] {
-            b'"' => {
-                at += 1;
-                while *bytes.get(at)? != b'"' {
-                    if bytes[at] == b'\\' {
-                        let (value, length) = escape(&bytes[at + 1..])?;
-                        at += 1 + length;
-                        found.push((value & 255) as u8);
-                    } else {
-                        found.push(bytes[at]);
-                        at += 1;
-                    }
-                }
-                at += 1;
-            }
-            byte if byte.is_ascii_whitespace() => at += 1,
+/// The characters of a (possibly concatenated) string literal without the final zero, as numbers of a type. None if it has
+/// parts of different kinds, or an escape sequence that is not known.
+pub(crate) fn string(text: &str) -> Option<(Vec<i128>, IntTy)> {
+    let text = spliced(text);
+    let mut parts = Vec::new();
+    let mut kind = "";
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        if let Some(comment) = rest.strip_prefix("/*") {
+            rest = comment.split_once("*/")?.1.trim_start();
+            continue;
+        }
+        let (prefix, body) = rest.split_once('"')?;
+        let length = end_of_string(body)?;
+        match prefix.trim_end() {
+            "" => {}
+            prefix @ ("u8" | "L" | "u" | "U") if kind.is_empty() || kind == prefix => kind = prefix,
             _ => return None,
         }
+        parts.push(&body[..length]);
+        rest = body[length + 1..].trim_start();
     }
-    Some(found)
+    let ty = match kind {
+        "" | "u8" => IntTy { bits: 8, signed: true },
+        "L" => IntTy::INT,
+        "u" => IntTy { bits: 16, signed: false },
+        _ => IntTy { bits: 32, signed: false },
+    };
+    let mut units = Vec::new();
+    for part in parts {
+        units.extend(characters(part, ty.bits)?);
+    }
+    Some((units.into_iter().map(|unit| ty.wrap(unit)).collect(), ty))
+}
+
+/// The text without line splices, C11 5.1.1.2.
+fn spliced(text: &str) -> std::borrow::Cow<'_, str> {
+    if text.contains("\\\n") || text.contains("\\\r\n") {
+        return text.replace("\\\r\n", "").replace("\\\n", "").into();
+    }
+    text.into()
+}
+
+/// The number of bytes in front of the quote that ends a string.
+fn end_of_string(text: &str) -> Option<usize> {
+    let mut escaped = false;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return Some(at),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The characters between quotes as numbers with so many bits: those of 8 bits are in UTF-8, those of 16 in UTF-16.
+fn characters(text: &str, bits: u32) -> Option<Vec<i128>> {
+    let mut units = Vec::new();
+    let add = |units: &mut Vec<i128>, c: char| match bits {
+        8 => units.extend(c.encode_utf8(&mut [0; 4]).bytes().map(i128::from)),
+        16 => units.extend(c.encode_utf16(&mut [0; 2]).iter().copied().map(i128::from)),
+        _ => units.push(i128::from(u32::from(c))),
+    };
+    let mut at = 0;
+    while at < text.len() {
+        let c = text[at..].chars().next()?;
+        if c != '\\' {
+            add(&mut units, c);
+            at += c.len_utf8();
+            continue;
+        }
+        let rest = text.as_bytes().get(at + 1..)?;
+        let (value, length) = match rest.first()? {
+            first @ (b'u' | b'U') => {
+                let digits = if *first == b'u' { 4 } else { 8 };
+                let digits = text.get(at + 2..at + 2 + digits)?;
+                add(&mut units, char::from_u32(u32::from_str_radix(digits, 16).ok()?)?);
+                at += 2 + digits.len();
+                continue;
+            }
+            _ => escape(rest)?,
+        };
+        // Larger numbers are not valid.
+        if value >= 1 << bits {
+            return None;
+        }
+        units.push(value);
+        at += 1 + length;
+    }
+    Some(units)
 }
 
 #[cfg(test)]
@@ -349,9 +397,29 @@ mod tests {
     }
 
     #[test]
-    fn strings_have_sizes() {
-        assert_eq!(string_size("\"abc\""), Some(4));
-        assert_eq!(string_size("\"a\\n\" \"b\""), Some(4));
-        assert_eq!(string_size("L\"a\""), None);
+    fn universal_character_names() {
+        let value = |text: &str| character(text).map(|found| found.0);
+        assert_eq!(value("u'\\u00e4'"), Some(228));
+        assert_eq!(value("U'\\U0001F600'"), Some(0x1f600));
+        assert_eq!(value("L'\\xffffffff'"), Some(-1));
+        assert_eq!(value("u'\\U0001F600'"), None);
+        // Two bytes of UTF-8.
+        assert_eq!(value("'\\u00e4'"), Some(0xc3a4));
+        assert_eq!(value("'\\400'"), None);
+    }
+
+    #[test]
+    fn strings_have_characters() {
+        let shown = |text: &str| string(text).map(|(units, ty)| (units, ty.bits));
+        assert_eq!(shown("\"abc\""), Some((vec![97, 98, 99], 8)));
+        assert_eq!(shown("\"a\\n\" /* \" */ \"b\""), Some((vec![97, 10, 98], 8)));
+        assert_eq!(shown("\"\\x1\" \"2\\\\\""), Some((vec![1, 50, 92], 8)));
+        assert_eq!(shown("\"a\\\nb\\x\\\n41\""), Some((vec![97, 98, 65], 8)));
+        assert_eq!(shown("u8\"\\u00e4\""), Some((vec![-61, -92], 8)));
+        assert_eq!(shown("L\"caf\\xe9\" \"!\""), Some((vec![99, 97, 102, 0xe9, 33], 32)));
+        assert_eq!(shown("u\"\\U0001F600\" u\"\u{20ac}\""), Some((vec![0xd83d, 0xde00, 0x20ac], 16)));
+        assert_eq!(shown("U\"\\U0001F600\""), Some((vec![0x1f600], 32)));
+        assert_eq!(shown("u\"a\" L\"b\""), None);
+        assert_eq!(shown("\"\\q\""), None);
     }
 }

@@ -75,6 +75,7 @@ impl Writer<'_> {
                     .map(|(name, value)| format!("{name}={} ", value.map_or(String::new(), |value| self.expr(value))));
                 format!("enum {}{{{}}}", tag.unwrap_or(""), items.collect::<String>())
             }
+            TypeSpec::Attributed(spec, _) => self.spec(spec),
             TypeSpec::TypeofValue(value) => format!("Typeof({})", self.expr(*value)),
             TypeSpec::TypeofType(name) => self.type_name(name),
             TypeSpec::Unknown(_) => "?".to_owned(),
@@ -150,9 +151,10 @@ impl Writer<'_> {
                 return std::iter::once(label).chain(stmts.iter().flat_map(|stmt| self.stmt(*stmt))).collect();
             }
             Stmt::Labeled(name, inner) => {
-                return std::iter::once(format!("{name}:")).chain(self.stmt(*inner)).collect();
+                return std::iter::once(format!("{}:", name.0)).chain(self.stmt(*inner)).collect();
             }
-            Stmt::Goto(name) => format!("goto {name};"),
+            Stmt::Goto(name) => format!("goto {};", name.0),
+            Stmt::GotoValue(value) => format!("goto *{};", self.expr(*value)),
             Stmt::Break => "break;".to_owned(),
             Stmt::Continue => "continue;".to_owned(),
             Stmt::Return(value) => format!("return {};", self.optional(*value)),
@@ -198,6 +200,7 @@ impl Writer<'_> {
             Expr::Member { object, field, arrow } => {
                 format!("({}){}{field}", self.expr(*object), if *arrow { "->" } else { "." })
             }
+            Expr::LabelAddress(name) => format!("LabelAddress({})", name.0),
             Expr::Block(stmts) => self.stmts(stmts),
             Expr::Init(items) => {
                 let item = items.iter().map(|item| format!("{}={}, ", self.path(&item.path), self.expr(item.value)));

@@ -3,9 +3,10 @@
 
 use tree_sitter::Parser;
 
+use crate::attributes::LayoutAttribute;
 use crate::grammar::Grammar;
 use crate::links::Link;
-use crate::prepass::{self, Refusal};
+use crate::prepass::{self, LocalLabels, Refusal};
 use crate::repair;
 use crate::text::Text;
 use crate::tree::Tree;
@@ -20,9 +21,10 @@ const ROUNDS: u32 = 12;
 pub(crate) struct Parsed<'g> {
     pub(crate) tree: Tree<'g>,
     pub(crate) text: Text,
-    pub(crate) layout_attributes: Vec<(u32, bool)>,
+    pub(crate) layout_attributes: Vec<(u32, LayoutAttribute)>,
     pub(crate) packs: Vec<(u32, Option<u64>)>,
     pub(crate) links: Vec<(u32, Link)>,
+    pub(crate) labels: Vec<LocalLabels>,
     /// What stands in `typeof(..)`: the operands of `sizeof` at the same places.
     pub(crate) typeofs: Option<Box<Parsed<'g>>>,
 }
@@ -48,11 +50,11 @@ fn parse_with<'s, 'g>(
         let before = edits.changes();
         let names = repair::check(&tree, &text, source, known, grammar, &mut edits)?;
         if edits.changes() == before {
-            let prepass::Prepass { layout_attributes, packs, typeofs, links, .. } = prepass;
+            let prepass::Prepass { layout_attributes, packs, typeofs, links, labels, .. } = prepass;
             // Without them the types are unknown, which matters only where a value of such a type is used.
             let inner = fragments(source, &typeofs).filter(|_| depth < 8);
             let typeofs = inner.and_then(|inner| parse_with(&inner, &names, grammar, depth + 1).ok()).map(Box::new);
-            return Ok(Parsed { tree, text, layout_attributes, packs, links, typeofs });
+            return Ok(Parsed { tree, text, layout_attributes, packs, links, labels, typeofs });
         }
     }
     Err((0, "a text that stays ambiguous after repair".into(), "simplify parentheses around names".into()))

@@ -4,13 +4,18 @@
 //! Blanked in place, so offsets stay: comments, line markers and pragmas, `__attribute__((..))`, `__extension__`,
 //! qualifiers in GNU spelling, asm labels of declarations, static assertions. Rewritten: `typeof(..)` to `int`, `_Bool`
 //! to `bool`, `(T)` to `(int)`, `case 1 ... 5` to `case 1 || 5`; the syntax tree reads the true text in the source. Inserted:
-//! an empty statement between a label and `}`, names of unnamed bit-fields, `int` before functions without a type, `sizeof`
+//! an empty statement between a label and `}`, names of unnamed bit-fields, `int` in declarations without a type, `sizeof`
 //! around types that are arguments.
+
+mod labels;
 
 use rustc_hash::FxHashSet;
 
+use crate::attributes::LayoutAttribute;
 use crate::links::{self, Link};
 use crate::text::Edits;
+
+pub(crate) use labels::LocalLabels;
 
 /// What the scan found.
 pub(crate) struct Prepass {
@@ -18,14 +23,16 @@ pub(crate) struct Prepass {
     pub(crate) base: Vec<u8>,
     /// Insertions.
     pub(crate) edits: Edits,
-    /// Offsets of attributes that change the size or layout of types, sorted; whether they say no more than `packed`.
-    pub(crate) layout_attributes: Vec<(u32, bool)>,
+    /// Attributes that change the size or layout of types, by their offsets.
+    pub(crate) layout_attributes: Vec<(u32, LayoutAttribute)>,
     /// The limits for the alignment of members that `#pragma pack` sets, in bytes, and where; 0 if it cannot be read.
     pub(crate) packs: Vec<(u32, Option<u64>)>,
     /// Where the `typeof` are that have been rewritten, and where their parentheses open and close.
     pub(crate) typeofs: Vec<(usize, usize, usize)>,
     /// What attributes and labels of declarations say about symbols, and where.
     pub(crate) links: Vec<(u32, Link)>,
+    /// Labels that blocks have for themselves.
+    pub(crate) labels: Vec<LocalLabels>,
 }
 
 /// Why the scan failed: offset, construct, advice.
@@ -41,6 +48,7 @@ pub(crate) fn scan(source: &str) -> Result<Prepass, Refusal> {
         pushed: Vec::new(),
         typeofs: Vec::new(),
         attributes: Vec::new(),
+        labels: Vec::new(),
         typedefs: FxHashSet::default(),
         typedef_at: None,
         at: 0,
@@ -49,9 +57,9 @@ pub(crate) fn scan(source: &str) -> Result<Prepass, Refusal> {
         previous: Token::Start,
     };
     scanner.run()?;
-    let Scanner { base, edits, layout_attributes, packs, typeofs, attributes, .. } = scanner;
+    let Scanner { base, edits, layout_attributes, packs, typeofs, attributes, labels, .. } = scanner;
     let links = links::read(source, &base, &attributes);
-    Ok(Prepass { base, edits, layout_attributes, packs, typeofs, links })
+    Ok(Prepass { base, edits, layout_attributes, packs, typeofs, links, labels })
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -81,7 +89,7 @@ struct Scanner<'s> {
     src: &'s [u8],
     base: Vec<u8>,
     edits: Edits,
-    layout_attributes: Vec<(u32, bool)>,
+    layout_attributes: Vec<(u32, LayoutAttribute)>,
     packs: Vec<(u32, Option<u64>)>,
     /// The limits before each `push`.
     pushed: Vec<Option<u64>>,
@@ -89,6 +97,7 @@ struct Scanner<'s> {
     typeofs: Vec<(usize, usize, usize)>,
     /// Attributes, labels of declarations and pragmas.
     attributes: Vec<(usize, usize)>,
+    labels: Vec<LocalLabels>,
     /// The names that plain typedefs have declared so far, anywhere.
     typedefs: FxHashSet<Vec<u8>>,
     /// How many brackets were open at the `typedef` that is being read.
@@ -331,6 +340,9 @@ impl Scanner<'_> {
                 if byte == b')' {
                     self.type_in_parentheses();
                 }
+                if byte == b'}' && !self.labels.is_empty() {
+                    self.block_ends(closed.map_or(0, |open| open.at));
+                }
                 if self.open.is_empty() && closed.is_some_and(|open| open.what == Inside::Body) {
                     token = Token::Start;
                 }
@@ -342,9 +354,13 @@ impl Scanner<'_> {
                 }
             }
             b',' => self.typedef_name(),
+            b'&' if self.is_label_address() => {
+                self.overwrite(self.at, self.at + 2, b"&");
+                self.at += 1;
+            }
             b':' if self.is_unnamed_bit_field() => {
                 let at = Self::offset(self.at);
-                self.edits.replace(at, at, "unnamed ");
+                self.edits.replace(at, at, " unnamed ");
             }
             b'.' if self.src[self.at..].starts_with(b"...") => {
                 if self.open.last().is_some_and(|open| open.bracket == b'{') {
@@ -480,13 +496,8 @@ impl Scanner<'_> {
         match &src[start..end] {
             b"__attribute__" | b"__attribute" => {
                 if let Some(close) = self.group(end)? {
-                    let inside = &self.src[end..close];
-                    let changes = |word: &&[u8]| inside.windows(word.len()).any(|w| w == *word);
-                    let words: [&[u8]; 5] =
-                        [b"mode", b"vector_size", b"aligned", b"transparent_union", b"scalar_storage_order"];
-                    let more = words.iter().any(changes);
-                    if more || changes(&b"packed".as_slice()) {
-                        self.layout_attributes.push((Self::offset(start), !more));
+                    if let Some(found) = LayoutAttribute::read(&String::from_utf8_lossy(&self.src[end..close])) {
+                        self.layout_attributes.push((Self::offset(start), found));
                     }
                     self.blank(start, close);
                     self.attributes.push((start, close));
@@ -506,7 +517,18 @@ impl Scanner<'_> {
             }
             b"__signed" | b"__signed__" => self.overwrite(start, end, b"signed"),
             b"_Bool" => self.overwrite(start, end, b"bool"),
+            b"__builtin_offsetof" | b"offsetof" if self.names_part_of_member(end)? => {
+                self.types_as_arguments(start, end)?;
+            }
             b"__builtin_offsetof" => self.overwrite(start, end, b"offsetof"),
+            // Values of this type have no representation anyway.
+            b"__int128" if self.is_word(self.previous, &[b"unsigned", b"signed", b"__signed__"]) => {
+                if let Token::Word(start, end) = self.previous {
+                    self.blank(start, end);
+                }
+            }
+            b"goto" => self.computed_goto(start, end),
+            b"__label__" => return self.local_labels(start, end),
             b"typedef" => self.typedef_at = Some(self.open.len()),
             b"typeof" | b"__typeof" | b"__typeof__" => {
                 if let Some(close) = self.group(end)? {
@@ -537,7 +559,9 @@ impl Scanner<'_> {
                 return Ok(());
             }
             b"asm" | b"__asm" | b"__asm__" => {}
-            _ if self.previous == Token::Start && self.is_function_without_type(end)? => {
+            _ if (self.previous == Token::Start && self.is_function_without_type(end)?)
+                || self.lacks_type(start, end)? =>
+            {
                 let at = Self::offset(start);
                 self.edits.replace(at, at, "int ");
             }
@@ -545,6 +569,28 @@ impl Scanner<'_> {
         }
         self.push(Token::Word(start, end));
         Ok(())
+    }
+
+    /// Whether a name is declared by a storage class or qualifier without a type: `static x = 1;`.
+    fn lacks_type(&self, start: usize, end: usize) -> Result<bool, Refusal> {
+        let words: [&[u8]; 7] = [b"static", b"const", b"volatile", b"extern", b"register", b"auto", b"inline"];
+        let within = self.open.last().is_none_or(|open| open.what == Inside::Body);
+        let name = &self.src[start..end];
+        if !within || !self.is_word(self.previous, &words) || words.contains(&name) || self.typedefs.contains(name) {
+            return Ok(false);
+        }
+        // Two words at the most, with nothing of a declaration in front of them.
+        let first = if self.is_word(self.before[0], &words) { self.before[1] } else { self.before[0] };
+        let behind_parameters = matches!(first, Token::Other(b')', _)) && self.open.is_empty();
+        if !behind_parameters && !matches!(first, Token::Start | Token::Other(b';' | b'{', _)) {
+            return Ok(false);
+        }
+        let next = self.src[end..].iter().find(|byte| !byte.is_ascii_whitespace());
+        Ok(match next {
+            Some(b'=' | b';' | b',' | b'[') => true,
+            Some(b'(') => self.is_function_without_type(end)?,
+            _ => false,
+        })
     }
 
     /// Whether a name outside of functions is that of a function that is defined without a type.
@@ -578,11 +624,21 @@ impl Scanner<'_> {
             self.edits.replace(Self::offset(from), Self::offset(from), "sizeof(");
             self.edits.replace(Self::offset(to), Self::offset(to), ")");
         };
-        if self.src[start..end] == *b"__builtin_types_compatible_p" {
+        let name = &self.src[start..end];
+        if name != b"__builtin_va_arg" {
             wrap(open + 1, comma);
         }
-        wrap(comma + 1, close - 1);
+        if !name.ends_with(b"offsetof") {
+            wrap(comma + 1, close - 1);
+        }
         Ok(())
+    }
+
+    /// Whether the member in an `offsetof` is a member of a member or an element, which the grammar does not know.
+    fn names_part_of_member(&self, end: usize) -> Result<bool, Refusal> {
+        let Some(close) = self.group(end)? else { return Ok(false) };
+        let Some(comma) = self.src[end..close].iter().rposition(|byte| *byte == b',') else { return Ok(false) };
+        Ok(self.src[end + comma..close].iter().any(|byte| matches!(byte, b'.' | b'[')))
     }
 
     /// Whether an `asm` here is the label of a declaration and not a statement.

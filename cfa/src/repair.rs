@@ -420,6 +420,9 @@ impl<'s, 't> Checker<'_, 's, 't> {
         if name == "default" && self.grandparent().is_some_and(|above| above.kind() == "generic_expression") {
             return Ok(());
         }
+        if parent.kind() == "parameter_declaration" && self.repairs_parameter(parent)? {
+            return Ok(());
+        }
         if parent.kind() == "type_descriptor"
             && let Some(above) = self.grandparent()
         {
@@ -451,6 +454,36 @@ impl<'s, 't> Checker<'_, 's, 't> {
             return self.edit(node, start, start, "+");
         }
         self.refuse(node, format!("'{name}' is not the name of a type"), "declare it, or pass the preprocessed program")
+    }
+
+    /// A name in place of a parameter, which is not that of a type: `int (x)` has been taken for a function, or the parameter
+    /// of a definition has no type. Whether that is so.
+    fn repairs_parameter(&mut self, parameter: Node<'t>) -> Result<bool, Refusal> {
+        let [.., owner, list, _] = self.ancestors.as_slice() else { return Ok(false) };
+        let (owner, list) = (owner.node, list.node);
+        if parameter.named_children().count() != 1 {
+            return Ok(false);
+        }
+        let outer = self.ancestors.iter().rev().skip(2).find(|above| !above.node.kind().ends_with("_declarator"));
+        let is_typed = outer.is_some_and(|above| {
+            let ty = above.node.child_by_field("type");
+            above.node.kind() == "parameter_declaration"
+                && ty.is_some_and(|ty| ty.kind() != "type_identifier" || self.is_typedef(ty))
+        });
+        if owner.kind() == "abstract_function_declarator" && is_typed && list.named_children().count() == 1 {
+            let (start, end) = (self.start(list), self.end(list));
+            self.edit(list, start, start + 1, " ")?;
+            self.edit(list, end - 1, end, " ")?;
+            return Ok(true);
+        }
+        let above = self.ancestors.len().checked_sub(4).map(|at| self.ancestors[at].role);
+        let is_plain = owner.child_by_field("declarator").is_some_and(|d| d.kind() == "identifier");
+        if owner.kind() == "function_declarator" && is_plain && above == Some(Role::Function) {
+            let start = self.start(parameter);
+            self.edit(parameter, start, start, "int ")?;
+            return Ok(true);
+        }
+        Ok(false)
     }
 
     /// Whether all declarators of a would-be declaration `a * b` are plain names, so that it reads as an expression.

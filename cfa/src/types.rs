@@ -50,6 +50,8 @@ pub(crate) enum Type {
     /// Position in the table of structures and unions.
     Record(usize),
     Function(Rc<FunctionType>),
+    /// `va_list`: the address of the next variable argument in the array of its call.
+    VaList,
     /// A type that is not modelled, such as `__int128`.
     Unknown(&'static str),
 }
@@ -77,7 +79,7 @@ impl Type {
             Type::Int(ty) => Some(*ty),
             Type::Float(..) => self.format().map(FloatTy::bits),
             // gcc compares pointers as unsigned integers.
-            Type::Pointer(_) => Some(machine.size_type()),
+            Type::Pointer(_) | Type::VaList => Some(machine.size_type()),
             _ => None,
         }
     }
@@ -137,6 +139,7 @@ impl Type {
             Type::Array(..) | Type::Vla(..) => "array",
             Type::Record(_) => "structure or union",
             Type::Function(_) => "function pointer",
+            Type::VaList => "variable argument list",
             Type::Unknown(what) => what,
         }
     }
@@ -213,7 +216,7 @@ pub(crate) fn named_type(name: &str, machine: MachineModel) -> Option<Type> {
         "__int128" | "__int128_t" | "__uint128_t" => Type::Unknown("128-bit integer"),
         "_Float32" => Type::of_format(FloatTy::F32, machine),
         "_Float64" | "_Float32x" => Type::of_format(FloatTy::F64, machine),
-        "__builtin_va_list" => Type::Unknown("variable argument list"),
+        "__builtin_va_list" => Type::VaList,
         _ if name.starts_with("_Float") || name.starts_with("__float") => {
             Type::Unknown("extended floating-point value")
         }

@@ -98,6 +98,12 @@ int __builtin_clzl(unsigned long x) { return __builtin_clzll(x) - (64 - 8 * (int
 
 int __builtin_clz(unsigned x) { return __builtin_clzll(x) - 32; }
 
+int __builtin_clrsbll(long long x) { return x == 0 || x == -1 ? 63 : __builtin_clzll(x < 0 ? ~x : x) - 1; }
+
+int __builtin_clrsbl(long x) { return __builtin_clrsbll(x) - (64 - 8 * (int)sizeof(long)); }
+
+int __builtin_clrsb(int x) { return __builtin_clrsbll(x) - 32; }
+
 // The number of zeros before or behind the ones of 0 is undefined; the shift makes an execution that asks for it so.
 static int __bits(unsigned long long x, int count, int width) { return x ? count : 1 << (width + count); }
 

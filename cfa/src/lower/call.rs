@@ -296,6 +296,9 @@ impl<'a> Lower<'a> {
             return self.refused(format!("call of '{name}' with too few arguments"), range);
         }
         let mut passed = Vec::new();
+        let lists = values.clone();
+        let mut values = values;
+        let others = values.split_off(signature.params.len());
         for ((value, slots), ty) in values.into_iter().zip(&signature.vars).zip(&signature.params) {
             match value {
                 _ if ty.storage(self.machine).is_some() => passed.push(self.convert_int(value, ty, range)),
@@ -310,9 +313,13 @@ impl<'a> Lower<'a> {
                 _ => return self.refused(format!("argument of '{name}' that is a large structure"), range),
             }
         }
+        if signature.arguments.is_some() {
+            passed.push(self.variable_arguments(others, range));
+        }
         self.call_site(&name, range);
         let result = signature.ret.storage(self.machine).map(|_| self.typed_temporary(&signature.ret));
         self.emit(Op::Call { callee: func, args: passed, result }, range);
+        self.forget_lists(&lists, range);
         match (result, signature.ret_parts) {
             (Some(var), _) => self.read(var, &signature.ret),
             (None, Some(parts)) => {
@@ -385,10 +392,13 @@ impl<'a> Lower<'a> {
             ("__builtin_types_compatible_p", [left, right]) => return self.compatible(*left, *right, range),
             _ => {}
         }
-        if name.starts_with("__builtin_va_") || name == "_Static_assert" {
+        if name.starts_with("__builtin_va_") || name == "__builtin_c23_va_start" || name == "_Static_assert" {
+            if let Some(value) = self.variable_list(name, args, range) {
+                return value;
+            }
             return self.refused(format!("call of '{name}'"), range);
         }
-        if let Some(value) = self.overflow(name, args, range) {
+        if let Some(value) = self.overflow(name, args, range).or_else(|| self.atomic(name, args, range)) {
             return value;
         }
         if let Some(value) = self.allocation(name, func, args, range) {
@@ -467,7 +477,16 @@ impl<'a> Lower<'a> {
         range: Range,
     ) -> Val {
         let ret = func.map_or(Type::INT, |func| self.signatures[func.index()].ret.clone());
-        let harmless = is_silent(name) && !format_of(name).is_some_and(|at| self.may_count(at, args, values));
+        let list = values.last().and_then(|value| match value {
+            Val::Int(list, Type::VaList) if is_silent(name) && format_of(name).is_some() => Some(*list),
+            _ => None,
+        });
+        let harmless =
+            list.is_some() || (is_silent(name) && !format_of(name).is_some_and(|at| self.may_count(at, args, values)));
+        if let Some(list) = list {
+            self.printed_list(name, list, range);
+        }
+        self.forget_lists(values, range);
         let mut may_write = args.iter().zip(values).any(|(arg, value)| self.may_be_written(*arg, value));
         may_write |= args.iter().any(|arg| self.is_address(*arg));
         may_write |= name.starts_with("__") || KEEPERS.contains(&name);
@@ -516,6 +535,7 @@ impl<'a> Lower<'a> {
         match value {
             _ if matches!(self.ast().expr(arg), Expr::Str(_)) => false,
             Val::Int(expr, Type::Pointer(_)) => self.exprs.as_const(*expr) != Some(0),
+            Val::Int(_, Type::VaList) => true,
             Val::Int(..) | Val::Void => false,
             Val::Aggregate(..) => true,
             Val::Opaque(ty, _) => !ty.is_float(),

@@ -2,9 +2,10 @@
 //! Declarations and the types they mean.
 
 use crate::ast::{Decl, Declarator, Expr, ExprRef, Field, Item, Param, Range, Storage, TypeSpec};
+use crate::attributes::{LayoutAttribute, Mode};
 use crate::ids::ExprId;
 use crate::ir::{HavocOrigin, IntTy, Op, Scope as VarScope};
-use crate::layout::{Member, Record, lay_out};
+use crate::layout::{Member, Record, lay_out, size_align};
 use crate::types::{FunctionType, Type, int, keyword_type, named_type};
 
 use super::place::{Place, Slot};
@@ -13,10 +14,7 @@ use super::{Binding, Init, Lower, Rank, Tag, Val};
 impl<'a> Lower<'a> {
     /// A declaration at file scope.
     pub(super) fn file_declaration(&mut self, decl: &'a Decl<'a>) {
-        let base = match (&decl.spec, decl.items.as_slice()) {
-            (TypeSpec::Name("__auto_type"), [(_, Some(init), _)]) => self.type_of(*init).decayed(),
-            (spec, _) => self.spec_type(spec),
-        };
+        let base = self.declared_type(decl);
         for (declarator, init, range) in &decl.items {
             let Some((name, name_range)) = declarator.name() else { continue };
             let ty = self.declarator_type(base.clone(), declarator);
@@ -30,6 +28,17 @@ impl<'a> Lower<'a> {
         }
     }
 
+    /// The type that the specifiers of a declaration mean.
+    fn declared_type(&mut self, decl: &'a Decl<'a>) -> Type {
+        match (&decl.spec, decl.items.as_slice()) {
+            (TypeSpec::Name("__auto_type"), [(_, Some(init), _)]) => self.type_of(*init).decayed(),
+            // Without a type it is `int`, and since C23 that of the value.
+            (TypeSpec::Name("auto"), [(_, Some(init), _)]) if self.type_of(*init).decayed() == Type::INT => Type::INT,
+            (TypeSpec::Name("auto"), _) => Type::Unknown("value of a type that 'auto' leaves open"),
+            (spec, _) => self.spec_type(spec),
+        }
+    }
+
     /// An object with static storage of the current file. Declarations of one object share its place.
     fn global(&mut self, name: &'a str, ty: Type, storage: Storage, init: Option<ExprRef>, range: Range) {
         let known = match self.scopes[0].names.get(name) {
@@ -40,6 +49,12 @@ impl<'a> Lower<'a> {
         let mut ty = self.completed_by(ty, init);
         if matches!(ty, Type::Array(_, None)) && !matches!(known, Some(Binding::Place(..))) {
             ty = self.completed_later(name, ty, storage);
+        }
+        if let Type::Record(index) = element_of(&ty)
+            && self.records[*index].members.is_none()
+            && storage != Storage::Typedef
+        {
+            self.complete_record(*index);
         }
         let binding = match known {
             Some(binding @ (Binding::Var(..) | Binding::Place(..))) => binding,
@@ -80,6 +95,30 @@ impl<'a> Lower<'a> {
         match ty {
             Type::Array(element, None) if storage != Storage::Extern => Type::Array(element, Some(1)),
             ty => ty,
+        }
+    }
+
+    /// Completes a structure or union of which there is an object already by its definition further behind. If that needs
+    /// types that are declared in between, it stays incomplete.
+    fn complete_record(&mut self, index: usize) {
+        let is_tag = |found: &Tag| matches!(found, Tag::Record(other) if *other == index);
+        let Some(tag) = self.scopes[0].tags.iter().find(|(_, found)| is_tag(found)).map(|(tag, _)| *tag) else {
+            return;
+        };
+        for item in &self.ast().items {
+            let (Item::Decl(Decl { spec, .. }) | Item::Function { spec, .. }) = item;
+            if let TypeSpec::Record { union, tag: Some(other), fields: Some(fields), pack, align } = spec
+                && *other == tag
+                && self.records[index].union == *union
+            {
+                self.record(*union, Some(tag), Some(fields), *pack, *align);
+                if self.records[index].layout.is_some() {
+                    self.completed.insert(fields.as_ptr() as usize, index);
+                } else {
+                    self.records[index].members = None;
+                }
+                return;
+            }
         }
     }
 
@@ -195,10 +234,7 @@ impl<'a> Lower<'a> {
 
     /// A declaration in a block.
     pub(super) fn local_declaration(&mut self, decl: &'a Decl<'a>) {
-        let base = match (&decl.spec, decl.items.as_slice()) {
-            (TypeSpec::Name("__auto_type"), [(_, Some(init), _)]) => self.type_of(*init).decayed(),
-            (spec, _) => self.spec_type(spec),
-        };
+        let base = self.declared_type(decl);
         for (declarator, init, range) in &decl.items {
             let Some((name, name_range)) = declarator.name() else { continue };
             let ty = self.declarator_type(base.clone(), declarator);
@@ -280,8 +316,34 @@ impl<'a> Lower<'a> {
                 let base = self.spec_type(&name.spec);
                 self.declarator_type(base, &name.declarator)
             }
-            TypeSpec::Record { union, tag, fields, pack } => self.record(*union, *tag, fields.as_deref(), *pack),
+            TypeSpec::Record { union, tag, fields, pack, align } => {
+                self.record(*union, *tag, fields.as_deref(), *pack, *align)
+            }
+            TypeSpec::Attributed(spec, attribute) => {
+                let ty = self.spec_type(spec);
+                self.attributed(ty, *attribute)
+            }
             TypeSpec::Enum { tag, items, plain } => self.enumeration(*tag, items.as_deref(), *plain),
+        }
+    }
+
+    /// A type with attributes. One that makes the alignment another one than that of the type is not followed.
+    fn attributed(&self, ty: Type, attribute: LayoutAttribute) -> Type {
+        let changed = Type::Unknown("value of a type with an attribute");
+        let ty = match (attribute.mode, ty) {
+            (None, ty) => ty,
+            (Some(mode), Type::Int(ty)) => {
+                let bits = match mode {
+                    Mode::Bits(bits) => bits,
+                    Mode::Word => self.machine.long_bits(),
+                };
+                Type::Int(IntTy { bits, ..ty })
+            }
+            _ => return changed,
+        };
+        match attribute.aligned {
+            Some(align) if size_align(&ty, &self.records, self.machine).is_none_or(|(_, own)| own != align) => changed,
+            _ => ty,
         }
     }
 
@@ -295,7 +357,11 @@ impl<'a> Lower<'a> {
         tag: Option<&'a str>,
         fields: Option<&'a [Field<'a>]>,
         pack: Option<u64>,
+        align: Option<u64>,
     ) -> Type {
+        if let Some(index) = fields.and_then(|fields| self.completed.get(&(fields.as_ptr() as usize))) {
+            return Type::Record(*index);
+        }
         let visible = match (tag, fields) {
             (None, _) => None,
             (Some(tag), None) => self.find_tag(tag),
@@ -319,10 +385,12 @@ impl<'a> Lower<'a> {
             for field in fields {
                 let base = self.spec_type(&field.spec);
                 plain &= field.plain;
+                let asked = |at: usize| field.attributes.get(at).copied().unwrap_or_default();
                 if field.declarators.is_empty() {
-                    members.push(Member { name: None, ty: base.clone(), width: None, bit: 0 });
+                    let (packed, aligned) = (asked(0).packed, asked(0).aligned);
+                    members.push(Member { name: None, ty: base.clone(), width: None, bit: 0, packed, aligned });
                 }
-                for (declarator, width) in &field.declarators {
+                for (at, (declarator, width)) in field.declarators.iter().enumerate() {
                     let ty = self.declarator_type(base.clone(), declarator);
                     let name = declarator.name().map(|(name, _)| name.to_owned());
                     let width = match width {
@@ -335,10 +403,11 @@ impl<'a> Lower<'a> {
                             Some(bits.unwrap_or(1))
                         }
                     };
-                    members.push(Member { name, ty, width, bit: 0 });
+                    let (packed, aligned) = (asked(at).packed, asked(at).aligned);
+                    members.push(Member { name, ty, width, bit: 0, packed, aligned });
                 }
             }
-            let layout = lay_out(&mut members, union, pack, &self.records, self.machine).filter(|_| plain);
+            let layout = lay_out(&mut members, union, (pack, align), &self.records, self.machine).filter(|_| plain);
             self.records[index] = Record { union, members: Some(members), layout };
         }
         Type::Record(index)
@@ -474,6 +543,14 @@ impl<'a> Lower<'a> {
             types.clear();
         }
         FunctionType { ret, params: types, unspecified, variadic }
+    }
+}
+
+/// The type of the elements of an array, and of those of its elements.
+fn element_of(ty: &Type) -> &Type {
+    match ty {
+        Type::Array(element, _) => element_of(element),
+        ty => ty,
     }
 }
 

@@ -2,7 +2,7 @@
 //! Values of expressions. Side effects become edges at the current place, in C's order; what remains is a
 //! side-effect-free expression that is valid until one of its variables is written.
 
-use crate::ast::{Binary, Designator, Expr, ExprRef, Range, StmtRef, TypeName, Unary};
+use crate::ast::{Binary, Designator, Expr, ExprRef, Range, TypeName, Unary};
 use crate::ids::{ExprId, VarId};
 use crate::ir::{IntTy, Op, Scope as VarScope, UnOp};
 use crate::layout::size_align;
@@ -11,7 +11,7 @@ use crate::types::{Type, promote};
 
 use super::place::{Lvalue, Place};
 use super::unsequenced::Begin;
-use super::{Binding, DEPTH_LIMIT, Lower, Scope, Val};
+use super::{Binding, DEPTH_LIMIT, Lower, Val};
 
 impl<'a> Lower<'a> {
     /// The value of an expression.
@@ -82,6 +82,7 @@ impl<'a> Lower<'a> {
                 let lvalue = self.lvalue(at);
                 self.rvalue(lvalue, range)
             }
+            Expr::LabelAddress(name) => self.label_address(*name, range),
             Expr::Block(stmts) => self.statement_expression(stmts),
             Expr::Init(_) => self.refused("initialiser in braces".into(), range),
             Expr::Other(what) => self.refused((*what).to_owned(), range),
@@ -269,6 +270,10 @@ impl<'a> Lower<'a> {
     /// The integer or pointer in a value; opaque values are not supported from here on.
     pub(super) fn integer(&mut self, value: Val, range: Range) -> (ExprId, Type) {
         match value {
+            Val::Int(_, Type::VaList) => {
+                self.unsupported("variable argument list as a value", range);
+                self.arbitrary(&Type::INT).expect_int()
+            }
             Val::Int(expr, ty) => (expr, ty),
             Val::Opaque(ty, why) => {
                 self.unsupported(&*why, range);
@@ -300,6 +305,11 @@ impl<'a> Lower<'a> {
     pub(super) fn convert(&mut self, value: Val, to: &Type, range: Range) -> Val {
         match (to, value) {
             (Type::Void, _) => Val::Void,
+            (Type::VaList, value @ Val::Int(_, Type::VaList)) => value,
+            (Type::VaList, _) | (_, Val::Int(_, Type::VaList)) => {
+                self.refused("conversion of a variable argument list".into(), range);
+                self.arbitrary(to)
+            }
             (Type::Record(_), Val::Aggregate(place, ty)) if ty == *to => Val::Aggregate(place, ty),
             (Type::Float(..), value @ Val::Int(..)) if to.format().is_some() => {
                 let format = to.format().expect("checked by the guard");
@@ -341,14 +351,19 @@ impl<'a> Lower<'a> {
 
     /// Converts and returns the expression; the type is an integer or pointer type.
     pub(super) fn convert_int(&mut self, value: Val, to: &Type, range: Range) -> ExprId {
-        let value = self.convert(value, to, range);
-        self.integer(value, range).0
+        match self.convert(value, to, range) {
+            Val::Int(expr, Type::VaList) if *to == Type::VaList => expr,
+            value => self.integer(value, range).0,
+        }
     }
 
     /// The type of an expression that is not evaluated.
     pub(super) fn type_of(&mut self, at: ExprRef) -> Type {
         if let Expr::Str(text) = self.ast().expr(at) {
-            return Type::Array(crate::types::int(8, true).into(), literals::string_size(text));
+            return match literals::string(text) {
+                Some((units, ty)) => Type::Array(Type::Int(ty).into(), Some(units.len() as u64 + 1)),
+                None => Type::Unknown("string literal with unknown characters"),
+            };
         }
         let before = self.cur;
         let mark = self.graph.edges.len();
@@ -494,28 +509,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn statement_expression(&mut self, stmts: &[StmtRef]) -> Val {
-        let alive = self.cx.alive;
-        let range = stmts.first().zip(stmts.last());
-        let range = range.map(|(first, last)| (self.ast().stmt_range(*first).0, self.ast().stmt_range(*last).1));
-        self.scopes.push(Scope::of(range.unwrap_or_default()));
-        let mut value = Val::Void;
-        for (at, stmt) in stmts.iter().enumerate() {
-            value = match self.ast().stmt(*stmt) {
-                crate::ast::Stmt::Expr(expr) if at + 1 == stmts.len() => self.value(*expr),
-                _ => {
-                    self.nested_stmt(*stmt);
-                    Val::Void
-                }
-            };
-        }
-        self.scopes.pop();
-        self.cx.alive = alive;
-        value
-    }
-
     /// The variable that an expression names, if it is a single one.
-    fn target(&mut self, at: ExprRef) -> Option<(VarId, Type)> {
+    pub(super) fn target(&mut self, at: ExprRef) -> Option<(VarId, Type)> {
         match self.ast().expr(at) {
             Expr::Ident(name) => match self.lookup(name) {
                 Some(Binding::Var(var, ty)) => Some((*var, ty.clone())),

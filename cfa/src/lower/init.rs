@@ -5,8 +5,8 @@ use crate::ast::{Designator, Expr, ExprRef, InitItem, Range};
 use crate::ids::{ExprId, RegionId};
 use crate::ir::Op;
 use crate::layout::{leaves, size_align};
-use crate::literals::{string_bytes, string_size};
-use crate::types::{Type, int};
+use crate::literals::string;
+use crate::types::Type;
 
 use super::place::{Lvalue, Place};
 use super::unsequenced::Begin;
@@ -91,14 +91,13 @@ impl<'a> Lower<'a> {
         let range = self.expr_range(init);
         let ty = target.lvalue.ty.clone();
         match (&ty, self.ast().expr(init)) {
-            (Type::Array(element, length), Expr::Str(text)) if is_char(element) => {
+            (Type::Array(element, length), Expr::Str(text)) if is_text_of(element, text) => {
                 self.fill_string(target, element, *length, text, filled, range);
             }
             (Type::Array(..) | Type::Record(_), Expr::Init(items)) => {
                 if let ([item], Type::Array(element, _)) = (items.as_slice(), &ty)
                     && item.path.is_empty()
-                    && is_char(element)
-                    && matches!(self.ast().expr(item.value), Expr::Str(_))
+                    && matches!(self.ast().expr(item.value), Expr::Str(text) if is_text_of(element, text))
                 {
                     return self.fill(target, item.value, filled);
                 }
@@ -173,15 +172,15 @@ impl<'a> Lower<'a> {
         filled: &mut Filled,
         range: Range,
     ) {
-        let Some(mut bytes) = string_bytes(text) else {
-            return self.unsupported("string literal with wide characters", range);
+        let Some((mut units, _)) = string(text) else {
+            return self.unsupported("string literal with unknown characters", range);
         };
-        bytes.push(0);
-        bytes.truncate(usize::try_from(length.unwrap_or(u64::MAX)).unwrap_or(usize::MAX));
+        units.push(0);
+        units.truncate(usize::try_from(length.unwrap_or(u64::MAX)).unwrap_or(usize::MAX));
         let storage = element.storage(self.machine).expect("characters are integers");
-        for (at, byte) in (0u64..).zip(bytes) {
+        for (at, unit) in (0u64..).zip(units) {
             let part = self.element_of(target, element, at);
-            let value = self.exprs.constant(storage, i128::from(byte));
+            let value = self.exprs.constant(storage, storage.wrap(unit));
             self.fill_scalar(&part, value, filled, range);
         }
     }
@@ -256,7 +255,7 @@ impl<'a> Lower<'a> {
     fn takes_whole(&mut self, ty: &Type, value: ExprRef) -> bool {
         match (ty, self.ast().expr(value)) {
             (_, Expr::Init(_)) => true,
-            (Type::Array(element, _), Expr::Str(_)) => is_char(element),
+            (Type::Array(element, _), Expr::Str(text)) => is_text_of(element, text),
             (Type::Array(..), _) => false,
             (Type::Record(_), _) => self.type_of(value) == *ty,
             _ => true,
@@ -371,14 +370,12 @@ impl<'a> Lower<'a> {
     pub(super) fn completed_by(&mut self, ty: Type, init: Option<ExprRef>) -> Type {
         let (Type::Array(element, None), Some(init)) = (&ty, init) else { return ty };
         let length = match self.ast().expr(init) {
-            Expr::Str(text) if is_char(element) => string_size(text),
+            Expr::Str(text) if is_text_of(element, text) => length_of(text),
             Expr::Init(items) => match items.as_slice() {
-                [only] if is_char(element) && matches!(self.ast().expr(only.value), Expr::Str(_)) => {
-                    match self.ast().expr(only.value) {
-                        Expr::Str(text) => string_size(text),
-                        _ => None,
-                    }
-                }
+                [only] => match self.ast().expr(only.value) {
+                    Expr::Str(text) if only.path.is_empty() && is_text_of(element, text) => length_of(text),
+                    _ => self.count_elements(element, items),
+                },
                 items => self.count_elements(element, items),
             },
             _ => None,
@@ -435,6 +432,16 @@ impl<'a> Lower<'a> {
     }
 }
 
-fn is_char(ty: &Type) -> bool {
-    [int(8, true), int(8, false)].contains(ty)
+/// Whether a string literal has characters of the type of an array's elements, so that it is for the whole array.
+fn is_text_of(element: &Type, text: &str) -> bool {
+    match (element, string(text)) {
+        (Type::Int(ty), Some((_, of_text))) => ty.bits == of_text.bits,
+        (Type::Int(ty), None) => ty.bits == 8,
+        _ => false,
+    }
+}
+
+/// The elements of the array that a string literal makes.
+fn length_of(text: &str) -> Option<u64> {
+    string(text).map(|(units, _)| units.len() as u64 + 1)
 }

@@ -7,7 +7,9 @@
 //! something else becomes an [`Op::Unsupported`] edge.
 
 mod arbitrary;
+mod atomic;
 pub(crate) mod call;
+mod context;
 mod control;
 mod decl;
 mod expr;
@@ -15,6 +17,7 @@ mod float;
 mod format;
 mod graph;
 mod init;
+mod labels;
 mod links;
 mod math;
 mod nans;
@@ -30,12 +33,13 @@ mod stmt;
 mod survey;
 mod tail;
 mod unsequenced;
+mod variadic;
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{Ast, ExprRef, Item, Param, Range, StmtRef, Storage};
 use crate::error::{LoadError, syntax_error};
@@ -51,10 +55,11 @@ use crate::program::{Options, Program, Source, UndefinedFunctions};
 use crate::types::{FunctionType, MachineModel, Type};
 
 pub(crate) use call::NO_BODY;
+use context::{Alive, Cx, Label, Switch};
 use decl::params_of;
 use graph::RawGraph;
 use links::Links;
-use object::{Birth, Memory};
+use object::Memory;
 use place::{PARTS, Place, Slot};
 use scope::Scope;
 use survey::Survey;
@@ -107,6 +112,8 @@ struct Signature {
     /// The global variables that pass the parts of a returned structure.
     ret_parts: Option<Rc<[Slot]>>,
     variadic: bool,
+    /// The hidden parameter of a definition that reads its variable arguments.
+    arguments: Option<VarId>,
     unspecified: bool,
     /// Whether its definition has empty parentheses: it does not look at arguments.
     empty_list: bool,
@@ -151,89 +158,6 @@ enum Rank {
     Explicit,
 }
 
-struct Label {
-    node: NodeId,
-    /// The variables alive at the label, once it is defined.
-    defined: Option<Alive>,
-}
-
-/// The local variables that are alive: position in [`Cx::declarations`], 0 for none.
-type Alive = u32;
-
-#[derive(Default)]
-struct Switch {
-    /// The constants, or the ends of ranges.
-    cases: Vec<(ExprId, Option<ExprId>, NodeId, Range, Alive)>,
-    default: Option<(NodeId, Alive)>,
-    ty: Option<Type>,
-    unsupported: bool,
-}
-
-/// The function that is being lowered.
-struct Cx<'a> {
-    func: FuncId,
-    /// Where its definition starts in the file.
-    start: u32,
-    name: Arc<str>,
-    ret: Type,
-    ret_var: Option<VarId>,
-    exit: NodeId,
-    labels: FxHashMap<&'a str, Label>,
-    breaks: Vec<NodeId>,
-    continues: Vec<NodeId>,
-    switches: Vec<Switch>,
-    temporaries: u32,
-    /// A tree of declarations: the one before in the same or an outer block, the depth, and how the object is born.
-    declarations: Vec<(Alive, u32, Rc<Birth>)>,
-    alive: Alive,
-    /// Jumps to labels: from where, whereto, with which variables alive.
-    gotos: Vec<(NodeId, &'a str, Alive, Range)>,
-}
-
-impl Cx<'_> {
-    fn new(func: FuncId, name: Arc<str>, ret: Type, ret_var: Option<VarId>, exit: NodeId) -> Self {
-        Cx {
-            func,
-            start: 0,
-            name,
-            ret,
-            ret_var,
-            exit,
-            labels: FxHashMap::default(),
-            breaks: Vec::new(),
-            continues: Vec::new(),
-            switches: Vec::new(),
-            temporaries: 0,
-            declarations: vec![(0, 0, Birth::Nothing.into())],
-            alive: 0,
-            gotos: Vec::new(),
-        }
-    }
-
-    /// One more object is alive.
-    fn declared(&mut self, birth: Birth) -> Alive {
-        let depth = self.declarations[self.alive as usize].1 + 1;
-        self.declarations.push((self.alive, depth, birth.into()));
-        u32::try_from(self.declarations.len() - 1).expect("fewer declarations than bytes")
-    }
-
-    /// The objects that come to life by a jump without their declaration being reached.
-    fn bypassed(&self, mut from: Alive, mut to: Alive) -> Vec<Rc<Birth>> {
-        let mut found = Vec::new();
-        while from != to {
-            let ((from_up, from_depth, _), (to_up, to_depth, birth)) =
-                (&self.declarations[from as usize], &self.declarations[to as usize]);
-            if from_depth > to_depth {
-                from = *from_up;
-            } else {
-                found.push(birth.clone());
-                to = *to_up;
-            }
-        }
-        found
-    }
-}
-
 struct Lower<'a> {
     machine: MachineModel,
     sources: &'a [Source],
@@ -244,6 +168,8 @@ struct Lower<'a> {
     funcs: Vec<Function>,
     signatures: Vec<Signature>,
     records: Vec<Record>,
+    /// Structures that have been completed before their definitions, by the addresses of their members in the syntax tree.
+    completed: FxHashMap<usize, usize>,
     /// The scopes around the current place; the first one is that of the file.
     scopes: Vec<Scope<'a>>,
     /// Objects and functions with external linkage.
@@ -265,6 +191,14 @@ struct Lower<'a> {
     assumptions: Vec<String>,
     evaluation_order: Option<Span>,
     unsequenced: Vec<unsequenced::Unsequenced>,
+    /// The functions of each file that read their variable arguments, by where their definitions start.
+    variadic_readers: Vec<Vec<u32>>,
+    /// The addresses of the arrays that pass variable arguments.
+    argument_objects: FxHashSet<u64>,
+    /// How many edges there were after each `va_arg`.
+    lists_read: Vec<usize>,
+    /// The same for calls that access an object atomically.
+    atomic_writes: Vec<usize>,
     /// The first file that defines library functions.
     library: usize,
     undefined_functions: UndefinedFunctions,
@@ -300,6 +234,7 @@ pub(crate) fn lower<'a>(
         funcs: Vec::new(),
         signatures: Vec::new(),
         records: Vec::new(),
+        completed: FxHashMap::default(),
         scopes: Vec::new(),
         externals: FxHashMap::default(),
         graph,
@@ -317,6 +252,10 @@ pub(crate) fn lower<'a>(
         assumptions: Vec::new(),
         evaluation_order: None,
         unsequenced: Vec::new(),
+        variadic_readers: asts.iter().map(variadic::readers).collect(),
+        argument_objects: FxHashSet::default(),
+        lists_read: Vec::new(),
+        atomic_writes: Vec::new(),
         library,
         undefined_functions: options.undefined_functions,
         line_markers: options.line_markers,
@@ -485,6 +424,10 @@ impl<'a> Lower<'a> {
             };
             vars.push(slots);
         }
+        let reads = ty.variadic && self.variadic_readers[self.file].contains(&range.0);
+        let size_type = self.machine.size_type();
+        let arguments =
+            reads.then(|| self.new_var(&format!("{name}::(arguments)"), size_type, VarScope::Local(func), true));
         let ret_name = format!("{name}::__ret");
         let ret = self.typed_var(&ret_name, &ty.ret, VarScope::Local(func), true);
         let ret_parts = match &ty.ret {
@@ -496,7 +439,7 @@ impl<'a> Lower<'a> {
             self.vars[slot.var.index()].temporary = true;
         }
         let function = &mut self.funcs[func.index()];
-        function.params = vars.iter().flat_map(|slots| slots.iter().map(|slot| slot.var)).collect();
+        function.params = vars.iter().flat_map(|slots| slots.iter().map(|slot| slot.var)).chain(arguments).collect();
         function.ret = ret;
         function.body = Some(Body { entry, exit });
         function.span = Span { file: u32::try_from(self.file).expect("few files"), start: range.0, end: range.1 };
@@ -506,6 +449,8 @@ impl<'a> Lower<'a> {
         signature.unspecified = false;
         signature.empty_list = ty.unspecified;
         signature.vars = vars;
+        signature.variadic = ty.variadic;
+        signature.arguments = arguments;
         signature.ret_parts = ret_parts;
     }
 
@@ -518,6 +463,7 @@ impl<'a> Lower<'a> {
         self.cur = body.entry;
         self.scopes.push(Scope::of(pending.range));
         self.cx.start = pending.range.0;
+        self.cx.arguments = signature.arguments.filter(|_| !is_main);
         for (param, (ty, slots)) in pending.params.iter().zip(signature.params.iter().zip(&signature.vars)) {
             if let Some((name, range)) = param.declarator.name() {
                 self.parameter(name, param, ty, slots, range);
@@ -536,15 +482,7 @@ impl<'a> Lower<'a> {
             None => Op::Skip,
         };
         self.edge(self.cur, body.exit, op, end);
-        for (from, name, alive, range) in std::mem::take(&mut self.cx.gotos) {
-            match self.cx.labels.get(name) {
-                Some(Label { node, defined: Some(at_label) }) => self.jump_into(from, *node, alive, *at_label, range),
-                _ => {
-                    let construct = format!("goto to the undefined label '{name}'").into();
-                    self.edge(from, body.exit, Op::Unsupported { construct }, range);
-                }
-            }
-        }
+        self.finish_jumps(body.exit);
         Ok(())
     }
 
@@ -639,6 +577,7 @@ impl<'a> Lower<'a> {
                 vars: Vec::new(),
                 ret_parts: None,
                 variadic: ty.variadic,
+                arguments: None,
                 unspecified: ty.unspecified,
                 empty_list: false,
                 declared: true,

@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use crate::ast::{ExprRef, Range};
 use crate::ids::{ExprId, FuncId, RegionId, VarId};
-use crate::ir::{AllocKind, HavocOrigin, Object, Op, Scope as VarScope};
+use crate::ir::{AllocKind, HavocOrigin, IntTy, Object, Op, Scope as VarScope};
 use crate::layout::{Leaf, leaves, size_align, split};
-use crate::types::{MachineModel, Type, int};
+use crate::types::{MachineModel, Type};
 
 use super::place::{Lvalue, Place};
 use super::{Binding, Lower};
@@ -30,6 +30,8 @@ pub(super) enum Birth {
     /// Nothing: this happens only once, and the memory has arbitrary contents anyway.
     Nothing,
     Vars(Vec<VarId>),
+    /// A `va_list`, which has no next argument.
+    List(VarId),
     Parts(ExprId, Rc<[Leaf]>),
     Alloc(VarId, ExprId),
 }
@@ -41,13 +43,13 @@ pub(super) struct Memory {
     pub(super) aligns: Vec<u64>,
     next: u64,
     functions: rustc_hash::FxHashMap<FuncId, u64>,
-    strings: rustc_hash::FxHashMap<Vec<u8>, u64>,
+    strings: rustc_hash::FxHashMap<(Vec<i128>, u32), u64>,
     /// The literals in the order of their first use.
-    pub(super) texts: Vec<(u64, Vec<u8>)>,
+    pub(super) texts: Vec<(u64, Vec<i128>, IntTy)>,
 }
 
 impl<'a> Lower<'a> {
-    /// A new object with a fixed address, which is a multiple of 16; none if the memory is full.
+    /// A new object with a fixed address, which is a multiple of 16 and of the alignment; none if the memory is full.
     pub(super) fn object(
         &mut self,
         name: Arc<str>,
@@ -55,7 +57,7 @@ impl<'a> Lower<'a> {
         scope: VarScope,
         constant: bool,
     ) -> Option<ExprId> {
-        let addr = self.memory.next.max(FIRST);
+        let addr = self.memory.next.max(FIRST).checked_next_multiple_of(align.max(16))?;
         // Something lies between two objects, so that the end of one is not the start of the other.
         let end = addr.checked_add(size)?.checked_add(16)?.checked_next_multiple_of(16)?;
         let limit = if self.machine == MachineModel::Ilp32 { 0xa000_0000 } else { 1 << 46 };
@@ -97,21 +99,31 @@ impl<'a> Lower<'a> {
         (addr <= end).then_some((i128::from(object.addr), end))
     }
 
-    /// The object of a string literal; equal literals share one.
-    pub(super) fn string_object(&mut self, mut text: Vec<u8>) -> Lvalue {
+    /// The object of a string literal with characters of a type; equal literals share one.
+    pub(super) fn string_object(&mut self, mut text: Vec<i128>, character: IntTy) -> Lvalue {
         text.push(0);
-        let size = text.len() as u64;
-        let ty = Type::Array(int(8, true).into(), Some(size));
+        let ty = Type::Array(Type::Int(character).into(), Some(text.len() as u64));
         let size_type = self.machine.size_type();
-        if let Some(addr) = self.memory.strings.get(&text) {
+        let key = (text, character.bits);
+        if let Some(addr) = self.memory.strings.get(&key) {
             return Lvalue::new(Place::Memory(self.exprs.constant(size_type, i128::from(*addr))), ty);
         }
-        let name = format!("\"{}\"", String::from_utf8_lossy(&text[..text.len() - 1]).escape_debug());
-        match self.object(name.into(), (size, 1), VarScope::Global, true) {
+        let text = &key.0;
+        let bytes: Vec<u8> = text[..text.len() - 1].iter().map(|unit| (unit & 255) as u8).collect();
+        let shown = if character.bits == 8 {
+            String::from_utf8_lossy(&bytes).into_owned()
+        } else {
+            let of_unit = |unit: &i128| u32::try_from(*unit).ok().and_then(char::from_u32).unwrap_or('\u{fffd}');
+            text[..text.len() - 1].iter().map(of_unit).collect()
+        };
+        let name = format!("\"{}\"", shown.escape_debug());
+        let width = u64::from(character.bits / 8);
+        let room = (text.len() as u64 * width, width);
+        match self.object(name.into(), room, VarScope::Global, true) {
             Some(addr) => {
                 let value = self.exprs.as_const(addr).and_then(|addr| u64::try_from(addr).ok()).expect("an address");
-                self.memory.strings.insert(text.clone(), value);
-                self.memory.texts.push((value, text));
+                self.memory.texts.push((value, text.clone(), character));
+                self.memory.strings.insert(key, value);
                 Lvalue::new(Place::Memory(addr), ty)
             }
             None => Lvalue::new(Place::Nowhere("more memory than there is".into()), ty),
@@ -152,6 +164,9 @@ impl<'a> Lower<'a> {
         let scope = VarScope::Local(self.cx.func);
         if !taken {
             if let Some(var) = self.typed_var(&full, &ty, scope, false) {
+                if ty == Type::VaList {
+                    return (Binding::Var(var, ty), Birth::List(var));
+                }
                 return (Binding::Var(var, ty), Birth::Vars(vec![var]));
             }
             if let Some(parts) = split(&ty, &self.records, self.machine) {
@@ -198,6 +213,7 @@ impl<'a> Lower<'a> {
                 self.alloc(*var, *size, kind, range);
             }
             Birth::Nothing => {}
+            Birth::List(var) => self.forget_list(*var, range),
             _ if filled => {}
             Birth::Vars(vars) => {
                 for var in vars {

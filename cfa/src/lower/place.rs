@@ -161,8 +161,8 @@ impl<'a> Lower<'a> {
                 Lvalue::new(Place::Memory(addr), Type::Function(ty.into()))
             }
             None if matches!(name, "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__") => {
-                let text = self.cx.name.as_bytes().to_vec();
-                self.string_object(text)
+                let text = self.cx.name.bytes().map(i128::from).collect();
+                self.string_object(text, IntTy { bits: 8, signed: true })
             }
             Some(Binding::Typedef(_) | Binding::Const(..)) | None => {
                 self.unsupported(format!("'{name}' in place of a variable"), range);
@@ -592,9 +592,9 @@ impl<'a> Lower<'a> {
     }
 
     fn string(&mut self, text: &str) -> Lvalue {
-        match crate::literals::string_bytes(text) {
-            Some(bytes) => self.string_object(bytes),
-            None => Lvalue::nowhere("string literal with wide characters", Type::Array(int(8, true).into(), None)),
+        match crate::literals::string(text) {
+            Some((units, ty)) => self.string_object(units, ty),
+            None => Lvalue::nowhere("string literal with unknown characters", Type::Array(int(8, true).into(), None)),
         }
     }
 }

@@ -158,7 +158,7 @@ impl<'a> Lower<'a> {
                 Stmt::Labeled(..) => syntax.labels = true,
                 Stmt::Case(..) => syntax.labels |= !caught(true),
                 Stmt::Break => syntax.breaks |= !caught(false),
-                Stmt::Return(_) | Stmt::Goto(_) => syntax.leaves = true,
+                Stmt::Return(_) | Stmt::Goto(_) | Stmt::GotoValue(_) => syntax.leaves = true,
                 Stmt::Decl(decl) => syntax.statics |= decl.storage == Storage::Static,
                 _ => {}
             }
@@ -269,6 +269,6 @@ fn scalar(ty: &Type) -> Option<ScalarType> {
         Type::Float(8, _) => ScalarType::Double,
         Type::Pointer(_) => ScalarType::Pointer,
         Type::Void | Type::Float(..) | Type::Array(..) | Type::Vla(..) => return None,
-        Type::Record(_) | Type::Function(_) | Type::Unknown(_) => return None,
+        Type::Record(_) | Type::Function(_) | Type::VaList | Type::Unknown(_) => return None,
     })
 }

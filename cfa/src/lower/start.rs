@@ -19,11 +19,11 @@ impl Lower<'_> {
         for init in inits {
             ops.extend(init.ops.into_iter().map(|op| (op, init.span)));
         }
-        let (size_type, char_type) = (self.machine.size_type(), IntTy { bits: 8, signed: true });
-        for (addr, text) in std::mem::take(&mut self.memory.texts) {
-            for (at, byte) in (0..).zip(text) {
-                let addr = self.exprs.constant(size_type, i128::from(addr) + at);
-                let value = self.exprs.constant(char_type, i128::from(byte));
+        let size_type = self.machine.size_type();
+        for (addr, text, character) in std::mem::take(&mut self.memory.texts) {
+            for (at, unit) in (0..).zip(text) {
+                let addr = self.exprs.constant(size_type, i128::from(addr) + at * i128::from(character.bits / 8));
+                let value = self.exprs.constant(character, unit);
                 ops.push((Op::Store { addr, value, region: RegionId::new(0) }, main_span));
             }
         }

@@ -11,7 +11,7 @@ use crate::types::Type;
 
 use super::place::Place;
 use super::sites::Header;
-use super::{Alive, Label, Lower, Scope, Switch, Val};
+use super::{Alive, Lower, Scope, Switch, Val};
 
 impl<'a> Lower<'a> {
     /// A statement within an expression, where errors of the text cannot be returned: they become unsupported edges.
@@ -71,21 +71,15 @@ impl<'a> Lower<'a> {
                 }
             }
             Stmt::Labeled(name, inner) => {
-                let node = self.label(name);
-                let alive = self.cx.alive;
-                let label = self.cx.labels.get_mut(name).expect("just made");
-                if label.defined.replace(alive).is_some() {
-                    return Err((range.0, format!("a second label '{name}'"), "rename one of them".into()));
-                }
-                self.flow_to(node, range);
-                self.labels.push(((*name).into(), node));
+                self.place_label(*name, range)?;
                 self.stmt(*inner)?;
             }
             Stmt::Goto(name) => {
-                self.label(name);
-                self.cx.gotos.push((self.cur, name, self.cx.alive, range));
+                self.label(*name);
+                self.cx.gotos.push((self.cur, *name, self.cx.alive, range));
                 self.cur = self.fresh();
             }
+            Stmt::GotoValue(value) => self.goto_value(*value, range),
             Stmt::Break => match self.cx.breaks.last() {
                 Some(node) => self.jump(*node, range),
                 None => return Err((range.0, "break outside of a loop or switch".into(), "remove it".into())),
@@ -289,12 +283,34 @@ impl<'a> Lower<'a> {
         self.cur = before;
     }
 
-    fn label(&mut self, name: &'a str) -> NodeId {
-        if let Some(label) = self.cx.labels.get(name) {
-            return label.node;
+    /// A GNU statement expression.
+    pub(super) fn statement_expression(&mut self, stmts: &[StmtRef]) -> Val {
+        let alive = self.cx.alive;
+        let range = stmts.first().zip(stmts.last());
+        let range = range.map(|(first, last)| (self.ast().stmt_range(*first).0, self.ast().stmt_range(*last).1));
+        self.scopes.push(Scope::of(range.unwrap_or_default()));
+        let mut value = Val::Void;
+        for (at, stmt) in stmts.iter().enumerate() {
+            if at + 1 == stmts.len() {
+                value = self.last_statement(*stmt);
+            } else {
+                self.nested_stmt(*stmt);
+            }
         }
-        let node = self.graph.node(self.cx.func, true);
-        self.cx.labels.insert(name, Label { node, defined: None });
-        node
+        self.scopes.pop();
+        self.cx.alive = alive;
+        value
+    }
+
+    /// The last statement of a statement expression, whose value is that of the whole.
+    pub(super) fn last_statement(&mut self, at: StmtRef) -> Val {
+        match self.ast().stmt(at) {
+            Stmt::Expr(expr) => self.value(*expr),
+            Stmt::Labeled(name, inner) => self.labeled_value(*name, *inner, self.ast().stmt_range(at)),
+            _ => {
+                self.nested_stmt(at);
+                Val::Void
+            }
+        }
     }
 }

@@ -7,7 +7,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ast::{Ast, Declarator, Expr, ExprRef, Item, Range, Stmt, Unary};
+use crate::ast::{Ast, Declarator, Expr, ExprRef, Item, LabelName, Range, Stmt, Unary};
 use crate::library::plain_name;
 use crate::scc::on_cycles;
 
@@ -217,22 +217,27 @@ fn roots<'a>(ast: &Ast<'a>, arg: ExprRef) -> Vec<&'a str> {
 /// The ranges that control flow may pass again: loops, and from a label to a goto behind it.
 fn cycles_of<'a>(ast: &'a Ast<'a>, functions: &[(Range, &'a str)]) -> Vec<Range> {
     let mut found = Vec::new();
-    let mut labels: FxHashMap<(u32, &str), u32> = FxHashMap::default();
+    let mut labels: FxHashMap<(u32, LabelName<'_>), u32> = FxHashMap::default();
     let start = |at: u32| function_at(functions, at).map_or(0, |(range, _)| range.0);
     for (stmt, range) in &ast.stmts {
         match stmt {
             Stmt::While(..) | Stmt::DoWhile(..) | Stmt::For { .. } => found.push(*range),
             Stmt::Labeled(name, _) => {
-                labels.insert((start(range.0), name), range.0);
+                labels.insert((start(range.0), *name), range.0);
             }
             _ => {}
         }
     }
     for (stmt, range) in &ast.stmts {
-        if let Stmt::Goto(name) = stmt
-            && let Some(label) = labels.get(&(start(range.0), *name)).filter(|label| **label <= range.0)
-        {
-            found.push((*label, range.1));
+        let function = start(range.0);
+        let label = match stmt {
+            Stmt::Goto(name) => labels.get(&(function, *name)).copied(),
+            // It may lead to each label of the function.
+            Stmt::GotoValue(_) => labels.iter().filter(|((of, _), _)| *of == function).map(|(_, at)| *at).min(),
+            _ => None,
+        };
+        if let Some(label) = label.filter(|label| *label <= range.0) {
+            found.push((label, range.1));
         }
     }
     found.sort_unstable();

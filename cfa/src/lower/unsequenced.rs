@@ -95,6 +95,7 @@ impl Lower<'_> {
     /// values `right`, may be evaluated in another order.
     pub(super) fn unsequenced(&mut self, begin: Begin, middle: usize, left: &[Val], right: &[Val], range: Range) {
         let end = self.graph.edges.len();
+        self.refuse_builtins(begin.edge..end, middle, range);
         if self.before_start || self.at_file_scope() || !self.graph.has_call(begin.edge..end) {
             return;
         }
@@ -102,6 +103,28 @@ impl Lower<'_> {
         let right = self.operand(middle..end, right);
         let span = self.span(range);
         self.unsequenced.push(Unsequenced { node: begin.node, left, right, span });
+    }
+
+    /// Makes operands unsupported of which both read from variable arguments, or of which one is an atomic access and the
+    /// other one touches memory: these are calls, too.
+    fn refuse_builtins(&mut self, edges: Edges<usize>, middle: usize, range: Range) {
+        let (left, right) = (edges.start..middle, middle..edges.end);
+        let among = |found: &[usize], part: &Edges<usize>| found.iter().any(|at| part.start < *at && *at <= part.end);
+        let touches = |part: &Edges<usize>| {
+            self.graph.edges[part.clone()].iter().any(|edge| {
+                !matches!(
+                    edge.op,
+                    Op::Skip | Op::Assume { .. } | Op::Assign { .. } | Op::Havoc { .. } | Op::Alloc { .. }
+                )
+            })
+        };
+        let atomic = |one, other| among(&self.atomic_writes, one) && touches(other);
+        let open = (among(&self.lists_read, &left) && among(&self.lists_read, &right))
+            || atomic(&left, &right)
+            || atomic(&right, &left);
+        if open {
+            self.unsupported(OPEN_ORDER, range);
+        }
     }
 
     fn operand(&self, edges: Edges<usize>, values: &[Val]) -> Operand {
@@ -181,6 +204,10 @@ impl Lower<'_> {
             let Some(region) = regions.get(region.index()) else { return false };
             !region.others
                 && region.objects.iter().all(|addr| {
+                    // Nobody but the callee reads the array of variable arguments of a call.
+                    if self.argument_objects.contains(addr) {
+                        return true;
+                    }
                     let object = self.memory.objects.binary_search_by_key(addr, |object| object.addr);
                     object.is_ok_and(|at| match self.memory.objects[at].scope {
                         VarScope::Local(func) => {

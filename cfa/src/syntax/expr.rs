@@ -2,6 +2,8 @@
 //! Expressions.
 
 use crate::ast::{Binary, CaseLabel, Expr, ExprRef, Unary};
+use crate::ir::IntTy;
+use crate::literals;
 use crate::prepass::Refusal;
 use crate::tree::Node;
 
@@ -78,6 +80,16 @@ impl<'a> Builder<'a, '_> {
                 Expr::Str(self.source_of(node))
             }
             "identifier" | "true" | "false" | "null" => Expr::Ident(self.name(node)),
+            "pointer_expression" if self.source_of(node).starts_with("&&") => {
+                let mut name = self.required(node, "argument")?;
+                if name.kind() == "pointer_expression" {
+                    name = self.required(name, "argument")?;
+                }
+                if name.kind() != "identifier" {
+                    return self.refuse(node, "the address of a label");
+                }
+                Expr::LabelAddress(self.label(name))
+            }
             "unary_expression" | "pointer_expression" => {
                 let arg = self.expr(self.required(node, "argument")?)?;
                 let operator = self.required(node, "operator")?;
@@ -107,6 +119,9 @@ impl<'a> Builder<'a, '_> {
                 Expr::Cond(cond, yes, self.expr(self.required(node, "alternative")?)?)
             }
             "call_expression" => {
+                if let Some(expr) = self.offset_of_part(node)? {
+                    return Ok(self.push_expr(expr, range));
+                }
                 let callee = self.expr(self.required(node, "function")?)?;
                 let mut args = Vec::new();
                 for arg in children(self.required(node, "arguments")?) {
@@ -141,9 +156,9 @@ impl<'a> Builder<'a, '_> {
                 let none =
                     |field| node.child_by_field(field).is_none_or(|operands| operands.first_named_child().is_none());
                 let code = node.child_by_field("assembly_code").map_or("", |code| self.source_of(code));
-                // A barrier for the compiler.
-                let empty = code == "\"\"" && none("output_operands") && none("input_operands");
-                if empty { Expr::Number("0") } else { Expr::Other("inline assembly") }
+                let changes = !does_nothing(code) || self.source_of(node).contains("goto");
+                let barrier = !changes && none("output_operands") && none("input_operands");
+                if barrier { Expr::Number("0") } else { Expr::Other("inline assembly") }
             }
             "offsetof_expression" => {
                 let ty = self.type_name(self.required(node, "type")?)?;
@@ -155,6 +170,24 @@ impl<'a> Builder<'a, '_> {
             _ => return self.refuse(node, "an unexpected expression"),
         };
         Ok(self.push_expr(expr, range))
+    }
+
+    /// `offsetof(T, a.b[1])`, which arrives as a call with `sizeof(T)` as its first argument.
+    fn offset_of_part(&mut self, call: Node<'_>) -> Result<Option<Expr<'a>>, Refusal> {
+        let callee = self.required(call, "function")?;
+        if callee.kind() != "identifier" || !matches!(self.name(callee), "offsetof" | "__builtin_offsetof") {
+            return Ok(None);
+        }
+        let args = children(self.required(call, "arguments")?);
+        let [record, member] = args.as_slice() else { return Ok(None) };
+        let ty = match record.child_by_field("type") {
+            // The text is that of the type alone.
+            Some(ty) if !self.source_of(*record).starts_with("sizeof") => self.type_name(ty)?,
+            _ => return Ok(None),
+        };
+        let mut path = Vec::new();
+        self.offset_path(*member, &mut path)?;
+        Ok(Some(Expr::Offsetof(ty.into(), path)))
     }
 
     /// `-x++` arrives as `(-x)++`; the postfix operator belongs to the operand below all unary ones.
@@ -212,6 +245,14 @@ impl<'a> Builder<'a, '_> {
             None => number,
         }
     }
+}
+
+/// Whether assembly has no instructions but those that wait, or are barriers for the processor.
+fn does_nothing(code: &str) -> bool {
+    let Some((units, IntTy { bits: 8, .. })) = literals::string(code) else { return false };
+    let text: String = units.into_iter().map(|unit| u8::try_from(unit).map_or('?', char::from)).collect();
+    let nothing = ["", "nop", "rep", "pause", "mfence", "lfence", "sfence"];
+    text.split([';', '\n']).all(|part| nothing.contains(&part.trim()))
 }
 
 fn unary_operator(text: &str) -> Option<Unary> {

@@ -5,9 +5,10 @@
 mod expr;
 mod types;
 
-use crate::ast::{Ast, Decl, Expr, ExprRef, Item, Param, Range, Stmt, StmtRef, Storage, TypeSpec};
+use crate::ast::{Ast, Decl, Expr, ExprRef, Item, LabelName, Param, Range, Stmt, StmtRef, Storage, TypeSpec};
+use crate::attributes::LayoutAttribute;
 use crate::parse::Parsed;
-use crate::prepass::Refusal;
+use crate::prepass::{LocalLabels, Refusal};
 use crate::text::{Text, identifier_at};
 use crate::tree::Node;
 use rustc_hash::FxHashMap;
@@ -51,8 +52,9 @@ struct Builder<'a, 'p> {
     old_style: Vec<Param<'a>>,
     text: &'p Text,
     source: &'a str,
-    layout: &'p [(u32, bool)],
+    layout: &'p [(u32, LayoutAttribute)],
     packs: &'p [(u32, Option<u64>)],
+    labels: &'p [LocalLabels],
 }
 
 fn children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
@@ -61,12 +63,22 @@ fn children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
 
 impl<'a, 'p> Builder<'a, 'p> {
     fn new(ast: Ast<'a>, typeofs: FxHashMap<u32, TypeSpec<'a>>, parsed: &'p Parsed<'_>, source: &'a str) -> Self {
-        let (layout, packs) = (&parsed.layout_attributes, &parsed.packs);
-        Builder { ast, typeofs, old_style: Vec::new(), text: &parsed.text, source, layout, packs }
+        let (layout, packs, labels) = (&parsed.layout_attributes, &parsed.packs, &parsed.labels);
+        Builder { ast, typeofs, old_style: Vec::new(), text: &parsed.text, source, layout, packs, labels }
     }
 
     fn range(&self, node: Node<'_>) -> Range {
         (self.text.original(node.start_byte()), self.text.original(node.end_byte()))
+    }
+
+    /// The label that a name means at its place: that of the innermost block that has one, or of the function.
+    fn label(&self, node: Node<'_>) -> LabelName<'a> {
+        let (name, at) = (self.name(node), self.range(node).0);
+        let own = self
+            .labels
+            .iter()
+            .filter(|labels| labels.start < at && at < labels.end && labels.names.iter().any(|other| other == name));
+        (name, own.map(|labels| labels.start).max().unwrap_or(0))
     }
 
     fn source_of(&self, node: Node<'_>) -> &'a str {
@@ -171,18 +183,22 @@ impl<'a, 'p> Builder<'a, 'p> {
                 Stmt::Case(label, self.stmts(&children(node)[skip..])?)
             }
             "labeled_statement" => {
-                let label = self.name(self.required(node, "label")?);
+                let label = self.label(self.required(node, "label")?);
                 match children(node).last() {
                     Some(inner) => Stmt::Labeled(label, self.stmt(*inner)?),
                     None => return self.refuse(node, "a label without a statement"),
                 }
             }
-            "goto_statement" => Stmt::Goto(self.name(self.required(node, "label")?)),
+            "goto_statement" => Stmt::Goto(self.label(self.required(node, "label")?)),
             "break_statement" => Stmt::Break,
             "continue_statement" => Stmt::Continue,
             "return_statement" => {
                 let value = node.first_named_child().map(|value| self.expr(value)).transpose()?;
-                Stmt::Return(value)
+                match value {
+                    // `goto *p;` has been written as `return p;`.
+                    Some(value) if self.source_of(node).starts_with("goto") => Stmt::GotoValue(value),
+                    value => Stmt::Return(value),
+                }
             }
             "attributed_statement" => match children(node).last() {
                 Some(inner) => return self.stmt(*inner),

@@ -2,6 +2,7 @@
 //! Declarations, types, declarators and initialisers.
 
 use crate::ast::{Decl, Declarator, Designator, Expr, ExprRef, Field, InitItem, Param, Storage, TypeName, TypeSpec};
+use crate::attributes::LayoutAttribute;
 use crate::prepass::Refusal;
 use crate::tree::Node;
 
@@ -11,11 +12,13 @@ impl<'a> Builder<'a, '_> {
     /// Storage class and type of a declaration-like node.
     pub(super) fn specifiers(&mut self, node: Node<'_>) -> Result<(Storage, TypeSpec<'a>), Refusal> {
         let mut storage = Storage::None;
+        let mut auto = false;
         for child in children(node) {
             match child.kind() {
                 "storage_class_specifier" => match self.name(child) {
                     "static" => storage = Storage::Static,
                     "extern" => storage = Storage::Extern,
+                    "auto" => auto = true,
                     _ => {}
                 },
                 "alignas_qualifier" | "attribute_declaration" => {
@@ -24,26 +27,71 @@ impl<'a> Builder<'a, '_> {
                 _ => {}
             }
         }
-        let spec = self.type_spec(self.required(node, "type")?)?;
-        let (start, end) = self.range(node);
+        let ty = self.required(node, "type")?;
+        let mut spec = self.type_spec(ty)?;
+        if auto && self.range(ty).0 == self.range(ty).1 {
+            // `auto x = 1;` has the type of the value since C23.
+            spec = TypeSpec::Name("auto");
+        }
+        if node.kind() == "field_declaration" {
+            return Ok((storage, spec));
+        }
+        let all = self.own_attributes(node).into_iter().fold(LayoutAttribute::default(), |all, (_, one)| all.and(one));
+        // The alignment of an object is not that of its type, and `packed` belongs to structures and members.
+        let aligned = all.aligned.filter(|_| node.kind() == "type_definition");
+        let all = LayoutAttribute { packed: false, aligned, ..all };
+        let spec = attributed(spec, all, node.kind() != "function_definition" && has_plain_declarator(node));
+        Ok((storage, spec))
+    }
+
+    /// The attributes about layout in a declaration: not those of structures that it defines, of its parameters, and within
+    /// values.
+    fn own_attributes(&self, node: Node<'_>) -> Vec<(u32, LayoutAttribute)> {
+        // Attributes are blanks in the text that is parsed.
+        let is_blank = |byte: &&u8| byte.is_ascii_whitespace();
+        let before = self.text.bytes[..node.start_byte()].iter().rev().take_while(is_blank).count();
+        let start = self.text.original(node.start_byte() - before);
+        // What is behind a semicolon or a body belongs to the next declaration.
+        let open = matches!(node.kind(), "parameter_declaration" | "type_descriptor");
+        let end = if open { self.behind(node) } else { self.range(node).1 };
         let first = self.layout.partition_point(|(at, _)| *at < start);
-        let inside = self.layout[first..].iter().take_while(|(at, _)| *at < end);
-        // `packed` belongs to a structure, which knows it, or to a member.
-        let of_member = node.kind() == "field_declaration";
-        let changed = node.kind() != "function_definition" && inside.clone().any(|(_, packed)| of_member || !packed);
-        Ok((storage, if changed { layout_changed(spec) } else { spec }))
+        let inside: Vec<_> = self.layout[first..].iter().take_while(|(at, _)| *at < end).copied().collect();
+        if inside.is_empty() {
+            return inside;
+        }
+        let mut others = Vec::new();
+        let mut todo = children(node);
+        while let Some(child) = todo.pop() {
+            match child.kind() {
+                "struct_specifier" | "union_specifier" | "enum_specifier" => {
+                    if child.child_by_field("body").is_some() {
+                        others.push((self.range(child).0, self.behind(child)));
+                    }
+                }
+                "parameter_list" | "compound_statement" | "type_descriptor" => others.push(self.range(child)),
+                "init_declarator" => {
+                    todo.extend(child.child_by_field("declarator"));
+                    others.extend(child.child_by_field("value").map(|value| self.range(value)));
+                }
+                _ => todo.extend(children(child)),
+            }
+        }
+        inside.into_iter().filter(|(at, _)| others.iter().all(|(start, end)| at < start || end <= at)).collect()
+    }
+
+    /// The offset of what follows a node.
+    fn behind(&self, node: Node<'_>) -> u32 {
+        let blanks = self.text.bytes[node.end_byte()..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        self.text.original(node.end_byte() + blanks)
     }
 
     /// The attributes of a record or enumeration: between its keyword and its members, or right behind them.
-    fn record_attributes(&self, node: Node<'_>, body: Node<'_>) -> impl Iterator<Item = bool> {
+    fn record_attributes(&self, node: Node<'_>, body: Node<'_>) -> Option<LayoutAttribute> {
         let (start, end) = self.range(node);
-        let open = self.range(body).0;
-        // Attributes are blanks in the text that is parsed.
-        let blanks = self.text.bytes[node.end_byte()..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        let next = self.text.original(node.end_byte() + blanks);
+        let (open, next) = (self.range(body).0, self.behind(node));
         let first = self.layout.partition_point(|(at, _)| *at < start);
-        let near = self.layout[first..].iter().take_while(move |(at, _)| *at < next);
-        near.filter(move |(at, _)| *at < open || *at >= end).map(|(_, packed)| *packed)
+        let near = self.layout[first..].iter().take_while(|(at, _)| *at < next);
+        near.filter(|(at, _)| *at < open || *at >= end).map(|(_, one)| *one).reduce(LayoutAttribute::and)
     }
 
     pub(super) fn declaration(&mut self, node: Node<'_>) -> Result<Decl<'a>, Refusal> {
@@ -144,18 +192,18 @@ impl<'a> Builder<'a, '_> {
                 let tag = node.child_by_field("name").map(|name| self.name(name));
                 let union = node.kind() == "union_specifier";
                 let Some(body) = node.child_by_field("body") else {
-                    return Ok(TypeSpec::Record { union, tag, fields: None, pack: None });
+                    return Ok(TypeSpec::Record { union, tag, fields: None, pack: None, align: None });
                 };
                 let fields = self.fields(body)?;
                 let position = self.packs.partition_point(|(at, _)| *at < self.range(node).0);
-                let mut pack = position.checked_sub(1).and_then(|position| self.packs[position].1);
-                let mut known = pack != Some(0);
-                for packed in self.record_attributes(node, body) {
-                    pack = Some(1);
-                    known &= packed;
-                }
-                let spec = TypeSpec::Record { union, tag, fields: Some(fields), pack };
-                if known { spec } else { layout_changed(spec) }
+                let limit = position.checked_sub(1).and_then(|position| self.packs[position].1);
+                let own = self.record_attributes(node, body).unwrap_or_default();
+                let pack = if own.packed { Some(1) } else { limit };
+                let aligned = own.aligned.is_some() || fields.iter().any(Field::is_aligned);
+                // What compilers make of both is not clear.
+                let unclear = limit == Some(0) || (limit.is_some() && aligned);
+                let spec = TypeSpec::Record { union, tag, fields: Some(fields), pack, align: own.aligned };
+                if unclear || own.other || own.mode.is_some() { layout_changed(spec) } else { spec }
             }
             "enum_specifier" => {
                 let tag = node.child_by_field("name").map(|name| self.name(name));
@@ -165,7 +213,7 @@ impl<'a> Builder<'a, '_> {
                 let mut items = None;
                 let mut plain = true;
                 if let Some(body) = node.child_by_field("body") {
-                    plain = self.record_attributes(node, body).next().is_none();
+                    plain = self.record_attributes(node, body).is_none();
                     let mut found = Vec::new();
                     for item in children(body) {
                         let name = self.name(self.required(item, "name")?);
@@ -189,8 +237,10 @@ impl<'a> Builder<'a, '_> {
             let (_, spec) = self.specifiers(node)?;
             let mut declarators = Vec::new();
             let declared: Vec<Node<'_>> = node.children_by_field("declarator").collect();
+            let mut starts = Vec::new();
             for child in children(node) {
                 if declared.contains(&child) {
+                    starts.push(self.range(child));
                     declarators.push((self.declarator(child)?, None));
                 } else if child.kind() == "bitfield_clause" {
                     let width = match child.first_named_child() {
@@ -199,11 +249,38 @@ impl<'a> Builder<'a, '_> {
                     };
                     match declarators.last_mut() {
                         Some((_, bits @ None)) => *bits = Some(width),
-                        _ => declarators.push((Declarator::Abstract, Some(width))),
+                        _ => {
+                            starts.push(self.range(child));
+                            declarators.push((Declarator::Abstract, Some(width)));
+                        }
                     }
                 }
             }
-            fields.push(Field { spec, declarators, plain: true });
+            let mut attributes = vec![LayoutAttribute::default(); declarators.len().max(1)];
+            for (at, found) in self.own_attributes(node) {
+                // In front of the first declarator it is about all of them.
+                match starts.iter().rposition(|(start, _)| *start <= at) {
+                    Some(last) => {
+                        // Among the parts of a declarator it is about some part of the type.
+                        let within = at < starts[last].1;
+                        attributes[last] =
+                            attributes[last].and(LayoutAttribute { other: found.other || within, ..found });
+                    }
+                    None => attributes.iter_mut().for_each(|one| *one = one.and(found)),
+                }
+            }
+            let mode = attributes.iter().any(|one| one.mode.is_some());
+            let plain = !attributes.iter().any(|one| one.other);
+            let spec = match attributes.as_slice() {
+                [one] if mode => attributed(
+                    spec,
+                    LayoutAttribute { mode: one.mode, ..Default::default() },
+                    has_plain_declarator(node),
+                ),
+                _ if mode => TypeSpec::Unknown(CHANGED),
+                _ => spec,
+            };
+            fields.push(Field { spec, declarators, attributes, plain });
         }
         Ok(fields)
     }
@@ -255,6 +332,8 @@ impl<'a> Builder<'a, '_> {
 
     pub(super) fn type_name(&mut self, node: Node<'_>) -> Result<TypeName<'a>, Refusal> {
         let spec = self.type_spec(self.required(node, "type")?)?;
+        let all = self.own_attributes(node).into_iter().fold(LayoutAttribute::default(), |all, (_, one)| all.and(one));
+        let spec = attributed(spec, LayoutAttribute { packed: false, ..all }, has_plain_declarator(node));
         let declarator = match node.child_by_field("declarator") {
             Some(declarator) => self.declarator(declarator)?,
             None => Declarator::Abstract,
@@ -317,15 +396,44 @@ impl<'a> Builder<'a, '_> {
     }
 }
 
+/// What a type is whose attribute changes it in a way that is not followed.
+const CHANGED: &str = "type with an attribute that changes it";
+
+/// A type with the attributes of the declaration that it is in, which are about what is declared; `plain` says whether that
+/// has this type itself.
+fn attributed(spec: TypeSpec<'_>, attribute: LayoutAttribute, plain: bool) -> TypeSpec<'_> {
+    if attribute == LayoutAttribute::default() {
+        spec
+    } else if attribute.other || !plain {
+        layout_changed(spec)
+    } else {
+        TypeSpec::Attributed(spec.into(), attribute)
+    }
+}
+
+/// Whether a declaration has one declarator at the most, which is a name.
+fn has_plain_declarator(node: Node<'_>) -> bool {
+    let mut declarators = node.children_by_field("declarator");
+    let plain = declarators.next().is_none_or(|mut declarator| {
+        if declarator.kind() == "init_declarator"
+            && let Some(inner) = declarator.child_by_field("declarator")
+        {
+            declarator = inner;
+        }
+        matches!(declarator.kind(), "identifier" | "type_identifier" | "field_identifier" | "primitive_type")
+    });
+    plain && declarators.next().is_none()
+}
+
 /// What is left of a type when an attribute changes it: records keep their fields without a layout.
 fn layout_changed(spec: TypeSpec<'_>) -> TypeSpec<'_> {
     match spec {
-        TypeSpec::Record { union, tag, fields: Some(mut fields), pack } => {
+        TypeSpec::Record { union, tag, fields: Some(mut fields), pack, align } => {
             for field in &mut fields {
                 field.plain = false;
             }
-            TypeSpec::Record { union, tag, fields: Some(fields), pack }
+            TypeSpec::Record { union, tag, fields: Some(fields), pack, align }
         }
-        _ => TypeSpec::Unknown("type with an attribute that changes it"),
+        _ => TypeSpec::Unknown(CHANGED),
     }
 }

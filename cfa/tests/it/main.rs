@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tests of the front end on small C programs; every loaded program goes through the verifier first.
 
+mod assembly;
 mod conversions;
 mod differential;
 mod errors;
@@ -8,6 +9,7 @@ mod exprs;
 mod floats;
 mod functions;
 mod graph;
+mod labels;
 mod layouts;
 mod library;
 mod links;
@@ -19,6 +21,7 @@ mod repair;
 mod skipping;
 mod summarized;
 mod unsequenced;
+mod variadic;
 
 use cfa::{LoadError, MachineModel, Options, Program, Source};
 use expect_test::Expect;

@@ -167,8 +167,14 @@ fn records_are_packed() {
             + 1000000 * sizeof(struct G); }";
     assert_eq!(result(text), 6 + 60 + 800 + 5000 + 50000 + 800_000 + 3_000_000);
     let unknown = [
-        "struct A { char c; } __attribute__((aligned(16))); int main(void) { return sizeof(struct A); }",
-        "struct A { char c; int x __attribute__((packed)); }; int main(void) { return sizeof(struct A); }",
+        "struct A { char c; int x __attribute__((aligned(sizeof(long)))); }; int main(void) { return sizeof(struct A); }",
+        "struct A { char c; int x : 3 __attribute__((aligned(8))); }; int main(void) { return sizeof(struct A); }",
+        "struct A { char c; int *__attribute__((aligned(8))) x; }; int main(void) { return sizeof(struct A); }",
+        "struct A { char c; int x __attribute__((aligned(8), aligned(2))); }; int main(void) { return sizeof(struct A); }",
+        "typedef int T __attribute__((aligned(8))); int main(void) { return sizeof(struct { T x; }); }",
+        "int x __attribute__((mode(TI))); int main(void) { return x; }",
+        "int f(int x __attribute__((vector_size(16)))) { return x; } int main(void) { return f(1); }",
+        "#pragma pack(2)\nstruct A { int x __attribute__((aligned(8))); }; int main(void) { return sizeof(struct A); }",
         "struct __attribute__((packed)) A { char c; int x : 3; }; int main(void) { return sizeof(struct A); }",
     ];
     for text in unknown {
@@ -210,4 +216,17 @@ fn what_compilers_disagree_on_is_not_supported() {
     );
     let unsupported = |op: &Op| matches!(op, Op::Unsupported { construct } if construct.contains("bit-field"));
     assert!(program.edges.iter().any(|edge| unsupported(&edge.op)));
+}
+
+#[test]
+fn wide_integers_are_read() {
+    let text = |end: &str| {
+        format!(
+            "typedef unsigned __int128 u128; typedef __int128 s128; u128 g; signed __int128 h;
+             u128 twice(u128 x) {{ return x + x; }} int main(void) {{ unsigned x = 3; {end} }}"
+        )
+    };
+    assert_eq!(result(&text("return x;")), 3);
+    let program = load(&text("return (int)((u128)x << 3);"));
+    assert!(program.edges.iter().any(|edge| matches!(edge.op, Op::Unsupported { .. })));
 }

@@ -48,6 +48,9 @@ fn orders_that_matter() {
             "x = 1 + (2 - deep(1)) * next()",
             "if (next() == get()) x = 1",
             "while (get() - next()) x++",
+            // Atomic access is one by a call.
+            "x = __sync_fetch_and_add(p, 1) - __sync_fetch_and_add(p, 2)",
+            "x = two(*p, __atomic_exchange_n(p, 3, 5))",
             // A call and what is beside it.
             "x = g + next()",
             "x = next() + g",
