@@ -192,7 +192,7 @@ impl Generator {
         let mut candidates = match pending {
             Some(candidates) => candidates,
             // Products of unknowns are as hard as inequalities, and not needed together.
-            None if stage == Stage::Inequalities && self.induction(steps).multiplies() => {
+            None if self.is_hard_with_products(stage) && self.induction(steps).multiplies() => {
                 self.stages.pop();
                 return Ok(Some(known.clone()));
             }
@@ -233,6 +233,15 @@ impl Generator {
             }
         }
         proved.map(Some)
+    }
+
+    /// Whether a stage is left out for programs that multiply.
+    fn is_hard_with_products(&self, stage: Stage) -> bool {
+        match stage {
+            Stage::Inequalities => true,
+            Stage::Conditional => self.layout == Layout::default(),
+            _ => false,
+        }
     }
 
     fn induction<'a>(&'a self, steps: &'a [StepUnrolling]) -> Induction<'a> {

@@ -207,7 +207,10 @@ impl Terms {
         let isolated = candidates().filter(|(m, _)| {
             twos == 0 && m.len() == 1 && difference.keys().filter(|other| other.contains(&m[0])).count() == 1
         });
-        // The one that keeps the others small: a = 3k + 1 instead of k = (a - 1) / 3. That is the same for all multiples.
+        if let Some((monomial, _)) = isolated.clone().find(|(m, _)| self.as_var(m[0]).is_some()) {
+            return Leading { monomial: monomial.clone(), alone: true };
+        }
+        // What keeps the other coefficients small: a[k] = 3k + 1 instead of k = (a[k] - 1) / 3. That is the same for all multiples.
         let few = isolated.clone().count() <= COMPARED;
         let weight = |c: u128| {
             let inverse = inverse_odd(width, c);
@@ -217,7 +220,7 @@ impl Terms {
             });
             if few { sizes.max() } else { None }
         };
-        if let Some((monomial, _)) = isolated.min_by_key(|&(m, &c)| (self.as_var(m[0]).is_none(), weight(c), m[0])) {
+        if let Some((monomial, _)) = isolated.min_by_key(|&(m, &c)| (weight(c), m[0])) {
             return Leading { monomial: monomial.clone(), alone: true };
         }
         let (monomial, _) = candidates()
