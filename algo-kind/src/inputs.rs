@@ -71,7 +71,7 @@ impl RandomInputs {
             return self.spread;
         }
         let mut mixed = Random(u64::from(self.run) << 32 | (asked.edge.index() as u64 + 1));
-        1 << (mixed.next() >> 20) % u64::from(SPREADS / 2)
+        1 << ((mixed.next() >> 20) % u64::from(SPREADS / 2))
     }
 
     /// Whether an input is zero, where that is decided first: for truth values, and for all others in some runs. How often

@@ -217,5 +217,5 @@ fn elements(program: &Program, machine: &Machine, array: &Array, vars: &FxHashMa
 /// at different addresses, small ones in one of four cases.
 fn any_value(addr: u64, ty: IntTy) -> i128 {
     let mixed = addr.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    ty.wrap(if mixed % 4 == 0 { i128::from(mixed >> 32) % 7 - 3 } else { i128::from(mixed >> 8) })
+    ty.wrap(if mixed.is_multiple_of(4) { i128::from(mixed >> 32) % 7 - 3 } else { i128::from(mixed >> 8) })
 }
