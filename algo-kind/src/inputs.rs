@@ -70,8 +70,12 @@ impl RandomInputs {
         if self.run % APART != 2 {
             return self.spread;
         }
-        let mut mixed = Random(u64::from(self.run) << 32 | (asked.edge.index() as u64 + 1));
-        1 << ((mixed.next() >> 20) % u64::from(SPREADS / 2))
+        1 << ((self.of_place(asked).next() >> 20) % u64::from(SPREADS / 2))
+    }
+
+    /// What depends on the run and the edge together.
+    fn of_place(&self, asked: Asked) -> Random {
+        Random(u64::from(self.run) << 32 | (asked.edge.index() as u64 + 1))
     }
 
     /// Whether an input is zero, where that is decided first: for truth values, and for all others in some runs. How often
@@ -81,8 +85,7 @@ impl RandomInputs {
         if !(truth || self.varied && self.run % BIASED == 1) {
             return None;
         }
-        // The run and the edge together choose from the odds.
-        let mut mixed = Random(u64::from(self.run) << 32 | (asked.edge.index() as u64 + 1));
+        let mut mixed = self.of_place(asked);
         let (zeros, of) = ODDS[(mixed.next() ^ mixed.next() >> 20) as usize % ODDS.len()];
         let is_zero = self.random.below(of) < zeros;
         (truth || is_zero).then_some(is_zero)

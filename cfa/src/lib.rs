@@ -79,7 +79,7 @@ pub fn needs_preprocessor(text: &str) -> bool {
 
 /// Whether a text may use a macro that the compiler defines, such as `__LINE__`.
 fn has_predefined_macro(text: &str) -> bool {
-    const PARTS: [&str; 10] = [
+    const PARTS: [&str; 11] = [
         "__LINE__",
         "__FILE__",
         "__COUNTER__",
@@ -90,8 +90,9 @@ fn has_predefined_macro(text: &str) -> bool {
         "__SIZEOF_",
         "_MAX__",
         "_TYPE__",
+        "__CHAR_BIT__",
     ];
-    PARTS.iter().any(|part| text.contains(part)) || text.contains("__CHAR_BIT__")
+    PARTS.iter().any(|part| text.contains(part))
 }
 
 /// The syntax tree of a file in a prefix notation, one line for each declaration and function: `Mul(a, Cast(int, b))`.

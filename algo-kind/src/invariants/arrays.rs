@@ -120,10 +120,7 @@ impl<'a> Search<'a> {
     pub(crate) fn run(&mut self) -> Vec<TermId> {
         let mut found = Vec::new();
         let arrays: Vec<usize> = (0..self.layout.arrays.len())
-            .filter(|&at| match self.layout.arrays[at].base {
-                Base::Address(_) => true,
-                Base::Pointer(var) => (self.in_scope)(var),
-            })
+            .filter(|&at| self.layout.arrays[at].base.is_in_scope(self.in_scope))
             .filter(|&at| self.samples.iter().any(|sample| !sample.arrays[at].is_empty()))
             .take(ARRAYS)
             .collect();
@@ -467,10 +464,7 @@ fn cell(manager: &mut Manager, layout: &Layout, at: usize, samples: &[Sample]) -
 
 /// The cells of the layout whose places can be mentioned.
 pub(super) fn cells<'a>(layout: &'a Layout, in_scope: &'a dyn Fn(VarId) -> bool) -> impl Iterator<Item = usize> + 'a {
-    (0..layout.cells.len()).filter(|&at| match layout.cells[at].base {
-        Base::Address(_) => true,
-        Base::Pointer(var) => in_scope(var),
-    })
+    (0..layout.cells.len()).filter(|&at| layout.cells[at].base.is_in_scope(in_scope))
 }
 
 /// The value of a cell of the layout, and its type.

@@ -17,7 +17,7 @@ use smt::{BvBin, BvCmp, TermId, Value};
 use super::arrays::{Search, Weaker, cell_term, cells, number, widened};
 use super::env::Env;
 use super::instances::INDEX;
-use super::memory::{Base, Layout};
+use super::memory::{Base, Layout, assigned};
 use super::nullspace::{independent, null_space};
 use super::sample::Sample;
 use super::sums;
@@ -204,28 +204,18 @@ impl<'a> Guesser<'a> {
     /// Equalities of variables one of which is assigned, or passed as an argument, to the other.
     fn copies(&mut self, in_scope: &dyn Fn(VarId) -> bool, out: &mut Vec<TermId>) {
         let (program, mut found) = (self.program, 0);
-        for edge in &program.edges {
-            let pairs: Vec<(VarId, ExprId)> = match &edge.op {
-                Op::Assign { var, value } => vec![(*var, *value)],
-                Op::Call { callee, args, .. } => {
-                    program.func(*callee).params.iter().copied().zip(args.iter().copied()).collect()
-                }
-                _ => Vec::new(),
-            };
-            for (var, value) in pairs {
-                let Some(from) = program.exprs.converted_var(value).filter(|&from| from != var) else { continue };
-                let usable =
-                    |var: VarId| in_scope(var) && !program.var(var).temporary && program.var(var).float.is_none();
-                let atoms = [Atom::Var(var), Atom::Var(from)];
-                if found == COPIES || !usable(var) || !usable(from) || self.ty(atoms[0]) != self.ty(atoms[1]) {
-                    continue;
-                }
-                let values = self.values(atoms);
-                if !values.is_empty() && values.iter().all(|[a, b]| a == b) {
-                    let (x, y) = (self.term(atoms[0]), self.term(atoms[1]));
-                    out.push(self.manager.terms.eq(x, y));
-                    found += 1;
-                }
+        let usable = |var: VarId| in_scope(var) && !program.var(var).temporary && program.var(var).float.is_none();
+        for (var, value) in assigned(program) {
+            let Some(from) = program.exprs.converted_var(value).filter(|&from| from != var) else { continue };
+            let atoms = [Atom::Var(var), Atom::Var(from)];
+            if found == COPIES || !usable(var) || !usable(from) || self.ty(atoms[0]) != self.ty(atoms[1]) {
+                continue;
+            }
+            let values = self.values(atoms);
+            if !values.is_empty() && values.iter().all(|[a, b]| a == b) {
+                let (x, y) = (self.term(atoms[0]), self.term(atoms[1]));
+                out.push(self.manager.terms.eq(x, y));
+                found += 1;
             }
         }
     }

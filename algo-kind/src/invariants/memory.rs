@@ -49,6 +49,14 @@ pub(crate) enum Base {
 }
 
 impl Base {
+    /// Whether it can be mentioned where variables can.
+    pub(crate) fn is_in_scope(self, in_scope: &dyn Fn(VarId) -> bool) -> bool {
+        match self {
+            Base::Address(_) => true,
+            Base::Pointer(var) => in_scope(var),
+        }
+    }
+
     fn address(self, vars: &FxHashMap<VarId, i128>) -> Option<i128> {
         match self {
             Base::Address(addr) => Some(addr),
@@ -190,12 +198,7 @@ impl Layout {
     /// What the accesses of a program show.
     pub(crate) fn of(program: &Program) -> Self {
         let mut layout = Layout::default();
-        for edge in &program.edges {
-            let (addr, region, ty) = match edge.op {
-                Op::Load { var, addr, region } => (addr, region, program.var(var).ty),
-                Op::Store { addr, value, region } => (addr, region, program.exprs.ty(value)),
-                _ => continue,
-            };
+        for (addr, region, ty) in accesses(program) {
             match program.exprs.as_const(addr) {
                 Some(addr) => layout.cell(Cell { region, base: Base::Address(addr), offset: 0, ty }),
                 None => layout.access(program, region, addr, ty),
@@ -219,12 +222,7 @@ impl Layout {
     /// Finds the parts of objects to which variables point that are set once.
     fn cells_of_objects(&mut self, program: &Program) {
         let steady = steady_variables(program);
-        for edge in &program.edges {
-            let (addr, region, ty) = match edge.op {
-                Op::Load { var, addr, region } => (addr, region, program.var(var).ty),
-                Op::Store { addr, value, region } => (addr, region, program.exprs.ty(value)),
-                _ => continue,
-            };
+        for (addr, region, ty) in accesses(program) {
             let mut parts = Address::default();
             split(program, addr, 1, &mut parts);
             if let ([(var, _)], []) = (&parts.pointers[..], &parts.scaled[..])
@@ -308,16 +306,7 @@ impl Layout {
 
     /// Arrays that are accessed through parameters and copies of pointers begin where the originals point to.
     fn aliases(&mut self, program: &Program) {
-        let mut sources: Vec<(VarId, ExprId)> = Vec::new();
-        for edge in &program.edges {
-            match &edge.op {
-                Op::Call { callee, args, .. } => {
-                    sources.extend(program.func(*callee).params.iter().copied().zip(args.iter().copied()));
-                }
-                Op::Assign { var, value } => sources.push((*var, *value)),
-                _ => {}
-            }
-        }
+        let sources: Vec<(VarId, ExprId)> = assigned(program).collect();
         let mut next = 0;
         while next < self.arrays.len() && self.arrays.len() < 2 * ARRAYS {
             let array = self.arrays[next].clone();
@@ -340,6 +329,27 @@ impl Layout {
             }
         }
     }
+}
+
+/// The addresses that a program reads or writes, with their regions and the types of the values.
+fn accesses(program: &Program) -> impl Iterator<Item = (ExprId, RegionId, IntTy)> {
+    program.edges.iter().filter_map(|edge| match edge.op {
+        Op::Load { var, addr, region } => Some((addr, region, program.var(var).ty)),
+        Op::Store { addr, value, region } => Some((addr, region, program.exprs.ty(value))),
+        _ => None,
+    })
+}
+
+/// What is assigned to variables and passed to parameters.
+pub(crate) fn assigned(program: &Program) -> impl Iterator<Item = (VarId, ExprId)> {
+    program.edges.iter().flat_map(|edge| {
+        let (vars, values) = match &edge.op {
+            Op::Assign { var, value } => (std::slice::from_ref(var), std::slice::from_ref(value)),
+            Op::Call { callee, args, .. } => (&program.func(*callee).params[..], &args[..]),
+            _ => (&[][..], &[][..]),
+        };
+        vars.iter().copied().zip(values.iter().copied())
+    })
 }
 
 /// Variables that get a value once, outside of loops, and parameters that keep theirs.

@@ -142,12 +142,11 @@ impl Generator {
                 ]
             }
         };
-        if layout == Layout::default() {
-            stages.retain(|stage| *stage != Stage::Memory);
-        }
-        if !bitvectors {
-            stages.retain(|stage| !matches!(stage, Stage::Memory | Stage::Conditional));
-        }
+        stages.retain(|stage| match stage {
+            Stage::Memory => bitvectors && layout != Layout::default(),
+            Stage::Conditional => bitvectors,
+            _ => true,
+        });
         stages.reverse();
         Self {
             program: Arc::clone(program),

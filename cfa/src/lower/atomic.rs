@@ -100,14 +100,10 @@ impl<'a> Lower<'a> {
     }
 
     fn access(&mut self, name: &str, access: &Access, values: Vec<Val>, range: Range) -> Option<Val> {
-        let object = match values.first() {
-            None => None,
-            Some(value) => self.object_behind(value),
-        };
-        let mut object = match (access, object) {
-            (Access::Nothing, _) => return Some(Val::Void),
-            (_, object) => object?,
-        };
+        if matches!(access, Access::Nothing) {
+            return Some(Val::Void);
+        }
+        let mut object = self.object_behind(values.first()?)?;
         let byte = matches!(name, "__atomic_test_and_set" | "__atomic_clear");
         if byte {
             object.ty = int(8, false);

@@ -85,8 +85,7 @@ impl Search<'_> {
         let (element, next) = (self.element(at), self.element_at(at, 1, 1));
         let mut facts = Vec::new();
         for (left, right) in ordered(&both, (element, next)) {
-            let orders = [(CmpOp::Lt, is_strict), (CmpOp::Le, true)];
-            for (op, _) in orders.into_iter().filter(|order| order.1) {
+            for &op in if is_strict { &[CmpOp::Lt, CmpOp::Le][..] } else { &[CmpOp::Le] } {
                 facts.push(self.manager.encoder.compare(&mut self.manager.terms, op, ty, left, right));
             }
         }
