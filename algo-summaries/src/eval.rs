@@ -73,6 +73,9 @@ impl Walker<'_> {
                 gave_up("an address is used as a number")
             };
         }
+        if let Some(constant) = value.as_constant() {
+            return Ok(Poly::constant(ty.wrap(constant)));
+        }
         if Range::of_type(ty).contains(self.pool.range(&value)) || self.guess {
             return Ok(value);
         }

@@ -257,7 +257,11 @@ impl<'a> Walker<'a> {
             Op::Store { addr, value, region } => {
                 let ty = program.exprs.ty(*value);
                 let (cells, index) = self.locate(state, *addr, ty.bits, *region)?;
-                let value = self.value(state, *value, false)?;
+                let mut value = self.value(state, *value, false)?;
+                if !self.pool.has_address(&value) {
+                    // What is not known of contents is that they are of the type that they are read with.
+                    value = self.fit(state, value, self.cell_type(cells))?;
+                }
                 let array = self.contents(state, cells);
                 let (prover, facts) = (&mut self.prover, &state.facts);
                 let mut decide = |pool: &mut Pool, cond| prover.decides(pool, facts, cond);

@@ -475,3 +475,20 @@ fn the_least_element_is_one_of_them() {
     right_and_wrong(body, "a[i] <= -100 ||", "");
     right_and_wrong(&body.replace("a[i] < m", "a[i] > m").replace("a[i] - m", "m - a[i]"), "a[i] >= 100", "a[i] > 100");
 }
+
+#[test]
+fn elements_are_written_with_the_other_sign() {
+    let text = |ty: &str, other: &str, value: &str, check: &str| {
+        format!(
+            "{HEAD} {ty} a[100]; int main(void) {{ int i, n = __VERIFIER_nondet_int(); if (n <= 0 || n > 100) return 0;
+            {other} *u = ({other} *)a; for (i = 0; i < n; i++) a[i] = 0;
+            for (i = 0; i < n; i++) {{ int k = __VERIFIER_nondet_int(); if (k >= 0 && k < n) u[k] = {value}; }}
+            for (i = 0; i < n; i++) check({check}); return 0; }}"
+        )
+    };
+    assert!(!proved(&text("int", "unsigned", "4000000000u", "a[i] == 0")));
+    assert!(!proved(&text("unsigned", "int", "-1", "a[i] == 0")));
+    assert!(!proved(&text("signed char", "unsigned char", "200", "a[i] == 0")));
+    assert!(proved(&text("signed char", "unsigned char", "200", "a[i] == 0 || a[i] == -56")));
+    assert!(proved(&text("unsigned", "int", "-1", "a[i] == 0 || a[i] == 4294967295u")));
+}
