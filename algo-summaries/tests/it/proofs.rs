@@ -480,15 +480,15 @@ fn the_least_element_is_one_of_them() {
 fn elements_are_written_with_the_other_sign() {
     let text = |ty: &str, other: &str, value: &str, check: &str| {
         format!(
-            "{HEAD} {ty} a[100]; int main(void) {{ int i, n = __VERIFIER_nondet_int(); if (n <= 0 || n > 100) return 0;
-            {other} *u = ({other} *)a; for (i = 0; i < n; i++) a[i] = 0;
+            "{HEAD} {ty} e[100]; int main(void) {{ int i, n = __VERIFIER_nondet_int(); if (n <= 0 || n > 100) return 0;
+            {other} *u = ({other} *)e; for (i = 0; i < n; i++) e[i] = 0;
             for (i = 0; i < n; i++) {{ int k = __VERIFIER_nondet_int(); if (k >= 0 && k < n) u[k] = {value}; }}
             for (i = 0; i < n; i++) check({check}); return 0; }}"
         )
     };
-    assert!(!proved(&text("int", "unsigned", "4000000000u", "a[i] == 0")));
-    assert!(!proved(&text("unsigned", "int", "-1", "a[i] == 0")));
-    assert!(!proved(&text("signed char", "unsigned char", "200", "a[i] == 0")));
-    assert!(proved(&text("signed char", "unsigned char", "200", "a[i] == 0 || a[i] == -56")));
-    assert!(proved(&text("unsigned", "int", "-1", "a[i] == 0 || a[i] == 4294967295u")));
+    assert!(!proved(&text("int", "unsigned", "4000000000u", "e[i] == 0")));
+    assert!(!proved(&text("unsigned", "int", "-1", "e[i] == 0")));
+    assert!(!proved(&text("signed char", "unsigned char", "200", "e[i] == 0")));
+    assert!(proved(&text("signed char", "unsigned char", "200", "e[i] == 0 || e[i] == -56")));
+    assert!(proved(&text("unsigned", "int", "-1", "e[i] == 0 || e[i] == 4294967295u")));
 }
