@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Limits of loops that go on while two values differ: if their distance has a closed form that comes closer to 0 by the
-//! same number in each iteration, they are equal once, and no iteration is behind that.
+//! same number in each iteration, they are equal once, and no iteration is behind that. And limits of loops that are left
+//! behind their bodies: every iteration but the first begins as the one before went on.
 
 use cfa::ir::Op;
 use cfa::{CmpOp, ExprId, ExprKind};
 use cpa_core::Stop;
+use rustc_hash::FxHashSet;
 
 use crate::guess::Round;
 use crate::loops::{Solution, Subject};
@@ -26,39 +28,63 @@ impl Walker<'_> {
         solution: &mut Solution,
     ) -> Result<(), Stop> {
         let Round { unsolved, failed, base, .. } = *round;
-        if !self.ends_at_a_value(subject) {
+        if !self.ends_at_a_value(subject) && self.tested_at_head(subject) {
             return Ok(());
         }
         let mut facts: Vec<CondId> = back.iter().flat_map(|state| &state.facts[base..]).copied().collect();
         while let Some(fact) = facts.pop() {
-            let (distance, by) = match self.pool.cond(fact) {
+            let (distance, differs) = match self.pool.cond(fact) {
                 CondKind::And(parts) => {
                     facts.extend(parts.clone());
                     continue;
                 }
                 CondKind::Not(equal) => match self.pool.cond(*equal) {
-                    CondKind::Zero(distance) => (distance.clone(), 0),
+                    CondKind::Zero(distance) => (distance.clone(), true),
                     _ => continue,
                 },
-                // What differs may be less, by what else was found in the iteration.
-                CondKind::AtMostZero(distance) => (distance.clone(), 1),
+                CondKind::AtMostZero(distance) => (distance.clone(), false),
                 _ => continue,
             };
             let Some((step, rest)) = distance.linear_in(subject.time) else { continue };
             let is_time = |atom| atom == subject.time;
-            if unsolved.in_poly(&self.pool, &rest)
-                || self.pool.mentions(&rest, &is_time)
-                || !self.pool.is_multiple(&rest, step.abs())?
-                || (by > 0 && step != 1)
-            {
+            if unsolved.in_poly(&self.pool, &rest) || self.pool.mentions(&rest, &is_time) {
                 continue;
             }
-            let limit = rest.over(-step)?.plus_constant(by)?;
-            if solution.limits.len() < LIMITS && !solution.limits.contains(&limit) && !failed.limits.contains(&limit) {
-                solution.limits.push(limit);
+            let excess = if differs {
+                if !self.pool.is_multiple(&rest, step.abs())? {
+                    continue;
+                }
+                Poly::atom(subject.time).minus(&rest.over(-step)?)?
+            } else if step > 0 {
+                // The iteration before went on, too.
+                distance.plus_constant(-step)?
+            } else {
+                continue;
+            };
+            if solution.limits.len() < LIMITS && !solution.limits.contains(&excess) && !failed.limits.contains(&excess) {
+                solution.limits.push(excess);
             }
         }
         Ok(())
+    }
+
+    /// Whether the loop is left at its head, before anything is done.
+    fn tested_at_head(&self, subject: &Subject) -> bool {
+        let program = self.program;
+        let mut open = vec![subject.scope.head];
+        let mut seen = FxHashSet::default();
+        while let Some(node) = open.pop() {
+            for edge in &program.node(node).leaving {
+                let edge = program.edge(*edge);
+                if !subject.scope.body.contains(&edge.dst) {
+                    return true;
+                }
+                if matches!(edge.op, Op::Skip) && seen.insert(edge.dst) {
+                    open.push(edge.dst);
+                }
+            }
+        }
+        false
     }
 
     /// Whether there are comparisons for equality in the loop.
@@ -79,26 +105,33 @@ impl Walker<'_> {
         solution: &Solution,
         state: &mut State,
     ) -> Result<(), Stop> {
-        for limit in &solution.limits {
-            let within = self.pool.at_most(&Poly::atom(subject.time), limit)?;
+        let now = Poly::atom(subject.time);
+        for excess in &solution.limits {
+            let within = self.within(subject, excess, &now)?;
             state.know(&self.pool, within);
         }
         Ok(())
     }
 
     /// Whether a limit is not passed before the loop, and not by an iteration that begins within it.
-    pub(crate) fn limit_holds(&mut self, subject: &Subject, back: &[State], limit: &Poly) -> Result<bool, Stop> {
-        let first = self.pool.at_most(&Poly::constant(0), limit)?;
+    pub(crate) fn limit_holds(&mut self, subject: &Subject, back: &[State], excess: &Poly) -> Result<bool, Stop> {
+        let first = self.within(subject, excess, &Poly::constant(0))?;
         if !self.prover.follows(&mut self.pool, &subject.before.facts, first)? {
             return Ok(false);
         }
         let next = Poly::atom(subject.time).plus_constant(1)?;
-        let within = self.pool.at_most(&next, limit)?;
+        let within = self.within(subject, excess, &next)?;
         for state in back {
             if !self.prover.follows(&mut self.pool, &state.facts, within)? {
                 return Ok(false);
             }
         }
         Ok(true)
+    }
+
+    /// That a limit was not passed after so many iterations.
+    fn within(&mut self, subject: &Subject, excess: &Poly, count: &Poly) -> Result<CondId, Stop> {
+        let excess = self.pool.replace(excess, subject.time, count)?;
+        self.pool.at_most(&excess, &Poly::constant(0))
     }
 }

@@ -71,7 +71,7 @@ pub(crate) struct Solution {
     pub(crate) relations: Vec<Relation<Cells>>,
     /// Variables without a closed form that hold the least or the greatest value seen.
     pub(crate) extrema: Vec<Extremum>,
-    /// Numbers of iterations that are not passed.
+    /// What is at most 0 at the start of every iteration, and grows with their number.
     pub(crate) limits: Vec<Poly>,
 }
 
