@@ -257,6 +257,9 @@ pub enum HavocOrigin {
     NanBits,
 }
 
+/// The function of an input that chooses one of the orders of evaluation that C leaves open; 0 is the one from left to right.
+pub const ORDER_OF_EVALUATION: &str = "(order of evaluation)";
+
 impl HavocOrigin {
     /// What the value stands for if it is not modelled.
     pub fn unmodelled(&self) -> Option<&str> {

@@ -14,7 +14,7 @@ use super::expr::opaque;
 use super::format::format_of;
 use super::math::{self, Math};
 use super::place::{Lvalue, Place, Slot};
-use super::unsequenced::Begin;
+use super::unsequenced::{Begin, Between};
 use super::{Binding, Lower, Val};
 
 /// Functions without a body whose call ends the execution.
@@ -162,14 +162,15 @@ impl<'a> Lower<'a> {
         args: &'a [ExprRef],
         range: Range,
     ) -> Val {
-        let callee = Val::Int(pointer, Type::Pointer(Type::Void.into()));
-        let middle = self.graph.edges.len();
         let pointer = match self.exprs.as_const(pointer) {
             Some(_) => pointer,
             None => self.saved_as(pointer, &Type::Pointer(Type::Void.into()), range),
         };
+        let callee = Val::Int(pointer, Type::Pointer(Type::Void.into()));
+        let middle = self.graph.edges.len();
+        let between = Between { left_end: self.cur, right_start: self.cur, right: None };
         let values = self.arguments(args, &ty.params, range);
-        self.unsequenced(begin, middle, &[callee], &values, range);
+        self.unsequenced(begin, middle, (&[callee], &values), &between, range);
         let result = match &ty.ret {
             Type::Record(_) => Some(self.temporary_place(&ty.ret)),
             ret => ret.storage(self.machine).map(|_| {

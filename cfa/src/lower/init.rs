@@ -9,7 +9,7 @@ use crate::literals::string;
 use crate::types::Type;
 
 use super::place::{Lvalue, Place};
-use super::unsequenced::Begin;
+use super::unsequenced::{Begin, Between};
 use super::{Lower, Val};
 
 /// What of an object has been filled.
@@ -75,7 +75,7 @@ impl<'a> Lower<'a> {
         self.cur = end;
     }
 
-    fn nothing_filled(&self) -> Filled {
+    fn nothing_filled(&mut self) -> Filled {
         Filled { ranges: Vec::new(), end: 0, zeroed: false, begin: self.begin() }
     }
 
@@ -134,8 +134,12 @@ impl<'a> Lower<'a> {
             },
             _ => {
                 let middle = self.graph.edges.len();
-                let value = self.value(init);
-                self.unsequenced(filled.begin, middle, &[], std::slice::from_ref(&value), range);
+                let between = Between { left_end: self.cur, right_start: self.cur, right: Some(init) };
+                let mut value = self.value(init);
+                if self.reads_early(init) {
+                    self.read_early(std::slice::from_mut(&mut value), range);
+                }
+                self.unsequenced(filled.begin, middle, (&[], std::slice::from_ref(&value)), &between, range);
                 if ty.storage(self.machine).is_none() {
                     // Nobody can read it either.
                     return;

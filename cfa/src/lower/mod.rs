@@ -23,6 +23,7 @@ mod math;
 mod nans;
 mod object;
 mod ops;
+mod orders;
 mod overflow;
 mod place;
 mod regions;
@@ -191,6 +192,11 @@ struct Lower<'a> {
     assumptions: Vec<String>,
     evaluation_order: Option<Span>,
     unsequenced: Vec<unsequenced::Unsequenced>,
+    /// How many groups of operands there were.
+    groups: usize,
+    /// The operands, by file and expression, whose values are read where they are evaluated, and those that should be.
+    early: FxHashSet<(usize, u32)>,
+    wanted_early: FxHashSet<(usize, u32)>,
     /// The functions of each file that read their variable arguments, by where their definitions start.
     variadic_readers: Vec<Vec<u32>>,
     /// The addresses of the arrays that pass variable arguments.
@@ -220,6 +226,19 @@ pub(crate) fn lower<'a>(
     library: usize,
     options: &Options,
 ) -> Result<Program, LoadError> {
+    let (program, early) = lowered(sources, asts, library, options, FxHashSet::default())?;
+    // Where the order of operands turns out to matter, their values are read at once the second time.
+    if early.is_empty() { Ok(program) } else { Ok(lowered(sources, asts, library, options, early)?.0) }
+}
+
+/// The program, and the operands that should be read where they are evaluated.
+fn lowered<'a>(
+    sources: &'a [Source],
+    asts: &'a [Ast<'a>],
+    library: usize,
+    options: &Options,
+    early: FxHashSet<(usize, u32)>,
+) -> Result<(Program, FxHashSet<(usize, u32)>), LoadError> {
     let mut graph = RawGraph::default();
     // A place for what is evaluated outside of functions: sizes of arrays, initialisers. It is never reached.
     let nowhere = graph.node(FuncId::new(0), false);
@@ -252,6 +271,9 @@ pub(crate) fn lower<'a>(
         assumptions: Vec::new(),
         evaluation_order: None,
         unsequenced: Vec::new(),
+        groups: 0,
+        early,
+        wanted_early: FxHashSet::default(),
         variadic_readers: asts.iter().map(variadic::readers).collect(),
         argument_objects: FxHashSet::default(),
         lists_read: Vec::new(),
@@ -269,7 +291,7 @@ pub(crate) fn lower<'a>(
 }
 
 impl<'a> Lower<'a> {
-    fn program(mut self, options: &Options) -> Result<Program, LoadError> {
+    fn program(mut self, options: &Options) -> Result<(Program, FxHashSet<(usize, u32)>), LoadError> {
         let mut pending = Vec::new();
         let mut file_scopes = Vec::new();
         for file in 0..self.asts.len() {
@@ -300,10 +322,11 @@ impl<'a> Lower<'a> {
         syntax_error(&self.sources[self.file], self.line_markers, at, construct, advice)
     }
 
-    fn finish(mut self, start: NodeId, main: FuncId, options: &Options) -> Program {
+    fn finish(mut self, start: NodeId, main: FuncId, options: &Options) -> (Program, FxHashSet<(usize, u32)>) {
         self.tail_calls(main);
         let regions = self.divide_memory(start, main);
         self.open_nans(&regions, start, main);
+        let wanted = std::mem::take(&mut self.wanted_early);
         let Lower { machine, sources, exprs, vars, mut funcs, graph, calls, labels, mut assumptions, sites, .. } = self;
         let lines: Vec<LineTable> =
             sources.iter().map(|source| LineTable::new(&source.text, self.line_markers)).collect();
@@ -345,7 +368,7 @@ impl<'a> Lower<'a> {
             loop_statements,
         };
         program.loops = Loops::find(&program);
-        program
+        (program, wanted)
     }
 
     fn ast(&self) -> &'a Ast<'a> {
