@@ -11,7 +11,26 @@ use crate::program::Source;
 /// The name of the source file that holds the definitions.
 pub(crate) const FILE: &str = "<library>";
 
-const TEXTS: [&str; 2] = [include_str!("library/string.c"), include_str!("library/other.c")];
+const TEXTS: [&str; 3] =
+    [include_str!("library/string.c"), include_str!("library/other.c"), include_str!("library/more.c")];
+
+/// Functions that need others of the library, which their definitions do not name.
+const NEEDS: [(&str, &str); 9] = [
+    ("__errno_location", "__errno_any"),
+    ("atexit", "__run_exit_handlers"),
+    ("qsort", "__qsort_1"),
+    ("qsort", "__qsort_2"),
+    ("qsort", "__qsort_4"),
+    ("qsort", "__qsort_8"),
+    ("__ctype_b_loc", "__ctype_b_of"),
+    ("__ctype_tolower_loc", "__ctype_tolower_of"),
+    ("__ctype_toupper_loc", "__ctype_toupper_of"),
+];
+
+/// The functions that give tables of characters, and those that give their elements.
+pub(crate) fn tables() -> impl Iterator<Item = (&'static str, &'static str)> {
+    NEEDS.into_iter().filter(|(name, _)| name.starts_with("__ctype"))
+}
 
 /// The definitions by name. Functions that differ from system to system have several; the first one counts whose type is
 /// like the declared one.
@@ -58,6 +77,11 @@ pub(crate) fn source(asts: &[Ast<'_>]) -> Option<Source> {
                 called.insert(name);
                 called.insert(plain_name(name));
             }
+        }
+    }
+    for (name, needed) in NEEDS {
+        if called.contains(name) && !defined.contains(name) {
+            called.insert(needed);
         }
     }
     let known = definitions();

@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use cfa::ir::ORDER_OF_EVALUATION;
+use cfa::ir::OPEN_ORDER;
 use cfa::{MachineModel, Program, Property, Span, floats};
 use cpa_core::{Counterexample, Invariants};
 
@@ -63,7 +63,7 @@ pub fn violation(
     let mut last = 0;
     for input in inputs(program, counterexample) {
         let Origin::Function(function) = &input.origin else { continue };
-        if &**function == ORDER_OF_EVALUATION {
+        if &**function == OPEN_ORDER {
             continue;
         }
         let value = match program.var(input.var).float {

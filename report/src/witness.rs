@@ -9,7 +9,7 @@
 
 use std::fmt::Write;
 
-use cfa::ir::{ORDER_OF_EVALUATION, Span};
+use cfa::ir::{OPEN_ORDER, Span};
 use cfa::names::LoopKind;
 use cfa::{FloatTy, MachineModel, NodeId, Program, Property, floats};
 use cpa_core::{Counterexample, Invariants};
@@ -113,7 +113,7 @@ pub fn violation(
     let mut content = String::new();
     for input in inputs(program, counterexample).iter().take(MAX_WAYPOINTS) {
         let Origin::Function(function) = &input.origin else { continue };
-        if &**function == ORDER_OF_EVALUATION {
+        if &**function == OPEN_ORDER {
             continue;
         }
         let edge = program.edge(input.edge);

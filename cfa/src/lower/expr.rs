@@ -78,7 +78,14 @@ impl<'a> Lower<'a> {
                 }
             }
             Expr::Offsetof(name, path) => self.offset_of(name, path, range),
-            Expr::Str(_) | Expr::Index(..) | Expr::Member { .. } | Expr::Compound(..) => {
+            Expr::Index(table, index) => match self.character(*table, index, range) {
+                Some(value) => value,
+                None => {
+                    let lvalue = self.lvalue(at);
+                    self.rvalue(lvalue, range)
+                }
+            },
+            Expr::Str(_) | Expr::Member { .. } | Expr::Compound(..) => {
                 let lvalue = self.lvalue(at);
                 self.rvalue(lvalue, range)
             }

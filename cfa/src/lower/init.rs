@@ -387,6 +387,55 @@ impl<'a> Lower<'a> {
         Type::Array(element.clone(), length)
     }
 
+    /// The bytes that the initialiser of a static object needs for a flexible array member; none if that cannot be told.
+    pub(super) fn flexible_room(&mut self, ty: &Type, init: Option<ExprRef>) -> Option<u64> {
+        let (Type::Record(index), Some(init)) = (ty, init) else { return Some(0) };
+        let members = self.records[*index].members.clone().unwrap_or_default();
+        let Some(Type::Array(element, None | Some(0))) = members.last().map(|member| &member.ty) else { return Some(0) };
+        let Expr::Init(items) = self.ast().expr(init) else { return Some(0) };
+        if self.records[*index].union {
+            return None;
+        }
+        let mut position = 0;
+        let mut room = 0;
+        for item in items {
+            match item.path.as_slice() {
+                [] => {}
+                [Designator::Field(name)] => {
+                    position = members.iter().position(|member| member.name.as_deref() == Some(*name))?;
+                }
+                [Designator::Field(name), ..] => {
+                    position = members.iter().position(|member| member.name.as_deref() == Some(*name))?;
+                    if position + 1 == members.len() {
+                        return None;
+                    }
+                }
+                _ => return None,
+            }
+            let value = self.ast().expr(item.value);
+            if position + 1 == members.len() {
+                let length = match value {
+                    Expr::Str(text) if is_text_of(element, text) => length_of(text),
+                    Expr::Init(items) => self.count_elements(element, items),
+                    _ => None,
+                };
+                let (size, _) = size_align(element, &self.records, self.machine)?;
+                room = room.max(length?.checked_mul(size)?);
+            } else {
+                let member = members.get(position)?;
+                if member.name.is_none() && member.width.is_some() {
+                    return None;
+                }
+                let whole = matches!(value, Expr::Init(_)) || self.takes_whole(&member.ty, item.value);
+                if matches!(member.ty, Type::Array(..) | Type::Record(_)) && !whole {
+                    return None;
+                }
+            }
+            position += 1;
+        }
+        Some(room)
+    }
+
     fn count_elements(&mut self, element: &Type, items: &'a [InitItem<'a>]) -> Option<u64> {
         let (mut at, mut position, mut length) = (0, 0u64, 0u64);
         while let Some(item) = items.get(at) {

@@ -8,6 +8,7 @@
 
 mod arbitrary;
 mod atomic;
+mod builtin;
 pub(crate) mod call;
 mod context;
 mod control;
@@ -29,6 +30,8 @@ mod place;
 mod regions;
 mod scope;
 mod sites;
+mod sorting;
+mod standard;
 mod start;
 mod stmt;
 mod survey;
@@ -64,7 +67,7 @@ use object::Memory;
 use place::{PARTS, Place, Slot};
 use scope::Scope;
 use survey::Survey;
-pub(crate) use unsequenced::OPEN_ORDER;
+pub(crate) use unsequenced::ORDER_MATTERS;
 
 /// Expressions deeper than this are cut by a temporary, so that everybody may traverse them recursively.
 const DEPTH_LIMIT: u32 = 200;
@@ -192,6 +195,8 @@ struct Lower<'a> {
     assumptions: Vec<String>,
     evaluation_order: Option<Span>,
     unsequenced: Vec<unsequenced::Unsequenced>,
+    /// The functions of the library that sort or search and are called.
+    sorts: BTreeSet<FuncId>,
     /// How many groups of operands there were.
     groups: usize,
     /// The operands, by file and expression, whose values are read where they are evaluated, and those that should be.
@@ -271,6 +276,7 @@ fn lowered<'a>(
         assumptions: Vec::new(),
         evaluation_order: None,
         unsequenced: Vec::new(),
+        sorts: BTreeSet::new(),
         groups: 0,
         early,
         wanted_early: FxHashSet::default(),
@@ -483,6 +489,9 @@ impl<'a> Lower<'a> {
         let signature = self.signatures[func.index()].clone();
         let function = &self.funcs[func.index()];
         self.cx = Cx::new(func, function.name.clone(), signature.ret.clone(), function.ret, body.exit);
+        if is_main && self.has_exit_handlers() {
+            self.cx.exit = self.graph.node(func, false);
+        }
         self.cur = body.entry;
         self.scopes.push(Scope::of(pending.range));
         self.cx.start = pending.range.0;
@@ -504,8 +513,12 @@ impl<'a> Lower<'a> {
             Some(var) => Op::Havoc { var, origin: HavocOrigin::Uninitialised },
             None => Op::Skip,
         };
-        self.edge(self.cur, body.exit, op, end);
-        self.finish_jumps(body.exit);
+        self.edge(self.cur, self.cx.exit, op, end);
+        self.finish_jumps(self.cx.exit);
+        if is_main {
+            self.cur = self.cx.exit;
+            self.end_of_main(body.exit, end);
+        }
         Ok(())
     }
 

@@ -35,7 +35,7 @@ impl Lower<'_> {
             live: &live,
             start: &self.start_edges(start, main),
             pointer_bits: self.machine.long_bits(),
-            wants_fresh: !self.unsequenced.is_empty(),
+            wants_fresh: !self.unsequenced.is_empty() || !self.sorts.is_empty(),
         });
         self.leave_open(&found.open, &live);
         if !touched {

@@ -22,7 +22,7 @@ use super::place::Place;
 use super::{Lower, Val};
 
 /// What the verifier says of operands whose order matters; they stand on the edges behind.
-pub(crate) const OPEN_ORDER: &str =
+pub(crate) const ORDER_MATTERS: &str =
     "operands that change what others use, in an order of evaluation that C leaves open";
 
 /// Where the evaluation of an operand begins: the place, and the first edge.
@@ -71,6 +71,8 @@ pub(super) struct Effects {
     writes: BTreeSet<VarId>,
     loads: BTreeSet<RegionId>,
     stores: BTreeSet<RegionId>,
+    /// What may have any value afterwards, so that it does not matter who was last.
+    leaves_open: BTreeSet<RegionId>,
     /// Whether it reads or writes memory that is in no known region.
     loads_any: bool,
     stores_any: bool,
@@ -91,6 +93,7 @@ impl Effects {
         self.writes.extend(&other.writes);
         self.loads.extend(&other.loads);
         self.stores.extend(&other.stores);
+        self.leaves_open.extend(&other.leaves_open);
         self.loads_any |= other.loads_any;
         self.stores_any |= other.stores_any;
         self.callees.extend(&other.callees);
@@ -100,10 +103,11 @@ impl Effects {
     pub(super) fn disturbs(&self, other: &Effects, private: &impl Fn(RegionId) -> bool) -> bool {
         let touched = |region: &RegionId| other.loads.contains(region) || other.stores.contains(region);
         let anything = |any: bool, regions: &BTreeSet<RegionId>| any || regions.iter().any(|region| !private(*region));
-        let stores = anything(self.stores_any, &self.stores);
+        let stores = anything(self.stores_any, &self.stores) || !self.leaves_open.is_empty();
         let touches = anything(other.loads_any || other.stores_any, &other.loads) || anything(false, &other.stores);
         self.writes.iter().any(|var| other.reads.contains(var) || other.writes.contains(var))
             || self.stores.iter().any(|region| !private(*region) && touched(region))
+            || self.leaves_open.iter().any(touched)
             || (self.stores_any && touches)
             || (stores && (other.loads_any || other.stores_any))
     }
@@ -182,7 +186,7 @@ impl Lower<'_> {
             || atomic(&left, &right)
             || atomic(&right, &left);
         if open {
-            self.unsupported(OPEN_ORDER, range);
+            self.unsupported(ORDER_MATTERS, range);
         }
     }
 
@@ -206,7 +210,7 @@ impl Lower<'_> {
     /// `fresh` are accesses of functions to objects that they have made themselves.
     pub(super) fn settle_open_order(&mut self, regions: &[Region], fresh: &FxHashSet<usize>, live: &[bool]) {
         let noted = std::mem::take(&mut self.unsequenced);
-        if noted.is_empty() {
+        if noted.is_empty() && self.sorts.is_empty() {
             return;
         }
         let mut direct: FxHashMap<FuncId, Effects> = FxHashMap::default();
@@ -229,6 +233,7 @@ impl Lower<'_> {
             let (group, _) = groups[groups.len() - 1];
             positions.insert(group, groups.len() - 1);
         }
+        self.refuse_comparisons(&mut known);
         let mut refused: BTreeSet<NodeId> = BTreeSet::new();
         for (_, group) in groups {
             let matters: Vec<bool> = group
@@ -255,10 +260,32 @@ impl Lower<'_> {
                     self.wanted_early.extend(group[..=last].iter().filter_map(|found| found.key));
                 }
                 refused.insert(begin);
-                let op = Op::Unsupported { construct: OPEN_ORDER.into() };
+                let op = Op::Unsupported { construct: ORDER_MATTERS.into() };
                 self.graph.edge(begin, next, op, span);
             }
         }
+    }
+
+    /// Whether a function, and all that it calls, changes nothing that others see; and the functions.
+    pub(super) fn is_pure(&self, func: FuncId, known: &mut Known<'_>) -> (bool, BTreeSet<FuncId>) {
+        let Known { direct, whole, regions, .. } = known;
+        let effects = whole.entry(func).or_insert_with(|| closure(func, direct)).clone();
+        let own = |region: &RegionId| {
+            let Some(region) = regions.get(region.index()) else { return false };
+            let is_local = |addr: &u64| {
+                let object = self.memory.objects.binary_search_by_key(addr, |object| object.addr);
+                object.is_ok_and(|at| match self.memory.objects[at].scope {
+                    VarScope::Local(func) => effects.callees.contains(&func),
+                    VarScope::Global => false,
+                })
+            };
+            !region.others && region.objects.iter().all(is_local)
+        };
+        let pure = effects.writes.is_empty()
+            && !effects.stores_any
+            && effects.leaves_open.is_empty()
+            && effects.stores.iter().all(own);
+        (pure, effects.callees)
     }
 
     /// What some edges do themselves, and what the functions do that they call.
@@ -348,6 +375,9 @@ impl Lower<'_> {
                 effects.stores.insert(*region);
             }
             Op::Free { .. } => effects.stores_any = true,
+            Op::Call { callee, .. } if self.makes_errno_any(*callee) => {
+                effects.leaves_open.extend(self.errno_region());
+            }
             Op::Call { callee, .. } => {
                 effects.callees.insert(*callee);
             }

@@ -33,7 +33,7 @@ fn program(statement: &str, machine: MachineModel) -> Program {
 fn places(program: &Program) -> (usize, usize) {
     let refused = |op: &Op| matches!(op, Op::Unsupported { construct } if construct.contains("order of evaluation"));
     let choice = |op: &Op| match op {
-        Op::Havoc { origin: HavocOrigin::Nondet { function }, .. } => &**function == cfa::ir::ORDER_OF_EVALUATION,
+        Op::Havoc { origin: HavocOrigin::Nondet { function }, .. } => &**function == cfa::ir::OPEN_ORDER,
         _ => false,
     };
     let count = |is: &dyn Fn(&Op) -> bool| program.edges.iter().filter(|edge| is(&edge.op)).count();
