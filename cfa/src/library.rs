@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashSet;
 
-use crate::ast::{Ast, Expr, Item};
+use crate::ast::{Ast, Decl, Expr, Item, Storage};
+use crate::lower::call::is_silent;
 use crate::program::Source;
 
 /// The name of the source file that holds the definitions.
@@ -52,6 +53,28 @@ fn defined_name(chunk: &str) -> Option<&str> {
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+}
+
+/// Makes declarations of definitions in headers that only tell the compiler how to inline functions that are known here.
+pub(crate) fn forget_inline_copies(ast: &mut Ast<'_>, source: &str) {
+    if !source.contains("gnu_inline") {
+        return;
+    }
+    let known = definitions();
+    for item in &mut ast.items {
+        let Item::Function { storage, spec, declarator, body, range } = item else { continue };
+        let Some((name, name_range)) = declarator.name() else { continue };
+        let body = ast.stmts[body.0 as usize].1;
+        // Attributes may stand before the range of the definition, behind the end of what comes before it.
+        let from = source[..name_range.0 as usize].rfind([';', '}']).map_or(0, |at| at + 1);
+        let head = &source[from..name_range.0 as usize];
+        let copy = *storage == Storage::Extern && head.contains("gnu_inline");
+        let forwards = source[body.0 as usize..body.1 as usize].contains("__builtin_va_arg_pack");
+        if copy && (forwards || known.contains_key(name) || is_silent(name)) {
+            let items = vec![(declarator.clone(), None, *range)];
+            *item = Item::Decl(Decl { storage: Storage::Extern, spec: spec.clone(), items });
+        }
+    }
 }
 
 /// What a function is called in the library: the compiler's `__builtin_memcpy` is `memcpy`.

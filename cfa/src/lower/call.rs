@@ -295,7 +295,9 @@ impl<'a> Lower<'a> {
             return self.refused(format!("call of '{name}' with a format that may store numbers"), range);
         }
         let value = self.call_values(func, values, range);
-        self.errno_may_change(&name, range);
+        if self.library_function(&name) == Some(func) {
+            self.errno_may_change(&name, range);
+        }
         value
     }
 

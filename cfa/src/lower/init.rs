@@ -391,7 +391,9 @@ impl<'a> Lower<'a> {
     pub(super) fn flexible_room(&mut self, ty: &Type, init: Option<ExprRef>) -> Option<u64> {
         let (Type::Record(index), Some(init)) = (ty, init) else { return Some(0) };
         let members = self.records[*index].members.clone().unwrap_or_default();
-        let Some(Type::Array(element, None | Some(0))) = members.last().map(|member| &member.ty) else { return Some(0) };
+        let Some(Type::Array(element, None | Some(0))) = members.last().map(|member| &member.ty) else {
+            return Some(0);
+        };
         let Expr::Init(items) = self.ast().expr(init) else { return Some(0) };
         if self.records[*index].union {
             return None;

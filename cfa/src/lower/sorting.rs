@@ -46,7 +46,8 @@ impl<'a> Lower<'a> {
             if compared.into_iter().all(|compare| self.only_compares(compare, known)) {
                 continue;
             }
-            let places: Vec<usize> = (0..self.graph.edges.len()).filter(|at| calls(&self.graph.edges[*at].op)).collect();
+            let places: Vec<usize> =
+                (0..self.graph.edges.len()).filter(|at| calls(&self.graph.edges[*at].op)).collect();
             for at in places {
                 let (src, span) = (self.graph.edges[at].src, self.graph.edges[at].span);
                 let next = self.graph.node(self.graph.func(src), false);
@@ -64,7 +65,8 @@ impl<'a> Lower<'a> {
         let inside = |node: NodeId| functions.contains(&self.graph.func(node));
         let has_body = |name: &str| self.funcs.iter().any(|func| *func.name == *name && func.body.is_some());
         let calls_others = || {
-            let of_library = |node: NodeId| self.funcs[self.graph.func(node).index()].span.file as usize >= self.library;
+            let of_library =
+                |node: NodeId| self.funcs[self.graph.func(node).index()].span.file as usize >= self.library;
             let input = |name: &str, node| name.starts_with("__VERIFIER_nondet") && of_library(node);
             let mut sites = self.calls.iter().filter(|(name, node, _)| inside(*node) && !input(name, *node));
             sites.any(|(name, ..)| !has_body(name) || self.links.is_ending(name))

@@ -13,12 +13,30 @@ use super::{Binding, Lower, Val};
 
 /// Functions of the library with a definition in C that may change `errno`.
 const FAILING: [&str; 19] = [
-    "getchar", "getc", "fgetc", "fgets", "read", "fread", "sprintf", "snprintf", "swprintf", "vsprintf", "vsnprintf",
-    "atoi", "strdup", "strndup", "fmod", "fmodf", "strcoll", "rand", "random",
+    "getchar",
+    "getc",
+    "fgetc",
+    "fgets",
+    "read",
+    "fread",
+    "sprintf",
+    "snprintf",
+    "swprintf",
+    "vsprintf",
+    "vsnprintf",
+    "atoi",
+    "strdup",
+    "strndup",
+    "fmod",
+    "fmodf",
+    "strcoll",
+    "rand",
+    "random",
 ];
 
 /// Functions without a definition in C that do not change `errno`, or do not return.
-const KEEPING: [&str; 7] = ["free", "cfree", "alloca", "exit", "abort", "_exit", "assert"];
+const KEEPING: [&str; 11] =
+    ["div", "ldiv", "lldiv", "imaxdiv", "free", "cfree", "alloca", "exit", "abort", "_exit", "assert"];
 
 /// Functions of numbers that do not change `errno`.
 const EXACT: [&str; 11] =
@@ -51,7 +69,8 @@ impl<'a> Lower<'a> {
             return None;
         }
         let signature = self.signatures[func?.index()].clone();
-        let (ret @ Type::Record(_), [Type::Int(_), Type::Int(_)]) = (&signature.ret, signature.params.as_slice()) else {
+        let (ret @ Type::Record(_), [Type::Int(_), Type::Int(_)]) = (&signature.ret, signature.params.as_slice())
+        else {
             return None;
         };
         let place = self.temporary_place(ret);
@@ -74,7 +93,8 @@ impl<'a> Lower<'a> {
         let Expr::Call(callee, args) = self.ast().expr(*call) else { return None };
         let Expr::Ident(name) = self.ast().expr(*callee) else { return None };
         let function = library::tables().find(|(table, _)| table == name)?.1;
-        let is_declared = matches!(self.lookup(name), Some(Binding::Func(func)) if self.funcs[func.index()].body.is_none());
+        let is_declared =
+            matches!(self.lookup(name), Some(Binding::Func(func)) if self.funcs[func.index()].body.is_none());
         if args.is_empty() && is_declared { self.library_function(function) } else { None }
     }
 
@@ -108,7 +128,9 @@ impl<'a> Lower<'a> {
             Some(Math::Predicate(_)) => false,
             Some(Math::Number(function, _)) => !EXACT.contains(&function),
             Some(_) => true,
-            None => !["__builtin_", "__VERIFIER", "__CPROVER", "__sync_", "__atomic_"].iter().any(|own| name.starts_with(own)),
+            None => !["__builtin_", "__VERIFIER", "__CPROVER", "__sync_", "__atomic_"]
+                .iter()
+                .any(|own| name.starts_with(own)),
         }
     }
 
