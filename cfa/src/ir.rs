@@ -257,6 +257,10 @@ pub enum HavocOrigin {
     NanBits,
 }
 
+/// The function of an input that chooses one of the orders that C leaves open: of evaluation, where 0 is the one from left to
+/// right, or of elements that compare equal.
+pub const OPEN_ORDER: &str = "(order that C leaves open)";
+
 impl HavocOrigin {
     /// What the value stands for if it is not modelled.
     pub fn unmodelled(&self) -> Option<&str> {

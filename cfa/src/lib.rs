@@ -103,7 +103,9 @@ pub fn syntax(source: &Source) -> Result<Vec<String>, LoadError> {
 
 fn read<'a>(text: &'a str, grammar: &grammar::Grammar) -> Result<ast::Ast<'a>, prepass::Refusal> {
     let tree = parse::parse(text, grammar)?;
-    syntax::build(&tree, text)
+    let mut ast = syntax::build(&tree, text)?;
+    library::forget_inline_copies(&mut ast, text);
+    Ok(ast)
 }
 
 /// Reads a program.

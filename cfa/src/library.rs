@@ -5,13 +5,33 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashSet;
 
-use crate::ast::{Ast, Expr, Item};
+use crate::ast::{Ast, Decl, Expr, Item, Storage};
+use crate::lower::call::is_silent;
 use crate::program::Source;
 
 /// The name of the source file that holds the definitions.
 pub(crate) const FILE: &str = "<library>";
 
-const TEXTS: [&str; 2] = [include_str!("library/string.c"), include_str!("library/other.c")];
+const TEXTS: [&str; 3] =
+    [include_str!("library/string.c"), include_str!("library/other.c"), include_str!("library/more.c")];
+
+/// Functions that need others of the library, which their definitions do not name.
+const NEEDS: [(&str, &str); 9] = [
+    ("__errno_location", "__errno_any"),
+    ("atexit", "__run_exit_handlers"),
+    ("qsort", "__qsort_1"),
+    ("qsort", "__qsort_2"),
+    ("qsort", "__qsort_4"),
+    ("qsort", "__qsort_8"),
+    ("__ctype_b_loc", "__ctype_b_of"),
+    ("__ctype_tolower_loc", "__ctype_tolower_of"),
+    ("__ctype_toupper_loc", "__ctype_toupper_of"),
+];
+
+/// The functions that give tables of characters, and those that give their elements.
+pub(crate) fn tables() -> impl Iterator<Item = (&'static str, &'static str)> {
+    NEEDS.into_iter().filter(|(name, _)| name.starts_with("__ctype"))
+}
 
 /// The definitions by name. Functions that differ from system to system have several; the first one counts whose type is
 /// like the declared one.
@@ -33,6 +53,28 @@ fn defined_name(chunk: &str) -> Option<&str> {
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+}
+
+/// Makes declarations of definitions in headers that only tell the compiler how to inline functions that are known here.
+pub(crate) fn forget_inline_copies(ast: &mut Ast<'_>, source: &str) {
+    if !source.contains("gnu_inline") {
+        return;
+    }
+    let known = definitions();
+    for item in &mut ast.items {
+        let Item::Function { storage, spec, declarator, body, range } = item else { continue };
+        let Some((name, name_range)) = declarator.name() else { continue };
+        let body = ast.stmts[body.0 as usize].1;
+        // Attributes may stand before the range of the definition, behind the end of what comes before it.
+        let from = source[..name_range.0 as usize].rfind([';', '}']).map_or(0, |at| at + 1);
+        let head = &source[from..name_range.0 as usize];
+        let copy = *storage == Storage::Extern && head.contains("gnu_inline");
+        let forwards = source[body.0 as usize..body.1 as usize].contains("__builtin_va_arg_pack");
+        if copy && (forwards || known.contains_key(name) || is_silent(name)) {
+            let items = vec![(declarator.clone(), None, *range)];
+            *item = Item::Decl(Decl { storage: Storage::Extern, spec: spec.clone(), items });
+        }
+    }
 }
 
 /// What a function is called in the library: the compiler's `__builtin_memcpy` is `memcpy`.
@@ -58,6 +100,11 @@ pub(crate) fn source(asts: &[Ast<'_>]) -> Option<Source> {
                 called.insert(name);
                 called.insert(plain_name(name));
             }
+        }
+    }
+    for (name, needed) in NEEDS {
+        if called.contains(name) && !defined.contains(name) {
+            called.insert(needed);
         }
     }
     let known = definitions();

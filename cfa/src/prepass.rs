@@ -2,7 +2,7 @@
 //! The token scan before parsing: blanks what tree-sitter-c cannot read and what has no meaning here.
 //!
 //! Blanked in place, so offsets stay: comments, line markers and pragmas, `__attribute__((..))`, `__extension__`,
-//! qualifiers in GNU spelling, asm labels of declarations, static assertions. Rewritten: `typeof(..)` to `int`, `_Bool`
+//! qualifiers in GNU spelling, `_Complex`, asm labels of declarations, static assertions. Rewritten: `typeof(..)` to `int`, `_Bool`
 //! to `bool`, `(T)` to `(int)`, `case 1 ... 5` to `case 1 || 5`; the syntax tree reads the true text in the source. Inserted:
 //! an empty statement between a label and `}`, names of unnamed bit-fields, `int` in declarations without a type, `sizeof`
 //! around types that are arguments.
@@ -507,6 +507,13 @@ impl Scanner<'_> {
             }
             b"__extension__" | b"__const" | b"__const__" | b"__volatile" | b"__volatile__" | b"__restrict"
             | b"__restrict__" | b"restrict" | b"_Thread_local" => {
+                self.blank(start, end);
+                return Ok(());
+            }
+            // Complex numbers have no representation, like other types that an attribute changes.
+            b"_Complex" | b"__complex__" | b"__complex" => {
+                let other = LayoutAttribute { other: true, ..LayoutAttribute::default() };
+                self.layout_attributes.push((Self::offset(start), other));
                 self.blank(start, end);
                 return Ok(());
             }

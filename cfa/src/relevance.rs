@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use crate::ids::NodeId;
 use crate::ir::{Edge, Op};
-use crate::lower::{NO_BODY, OPEN_ORDER};
+use crate::lower::{NO_BODY, ORDER_MATTERS};
 use crate::program::Program;
 
 impl Program {
@@ -56,7 +56,7 @@ impl Program {
             // The arguments stand on the edges before.
             Op::Unsupported { construct } if construct.ends_with(NO_BODY) => indirect,
             // The calls stand on the edges behind.
-            Op::Unsupported { construct } if **construct == *OPEN_ORDER => false,
+            Op::Unsupported { construct } if **construct == *ORDER_MATTERS => false,
             Op::Unsupported { .. } => contains_call(self.text(edge.span)),
             _ => false,
         }

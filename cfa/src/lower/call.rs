@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::ast::{Expr, ExprRef, Range, Unary};
 use crate::ids::{ExprId, FuncId, NodeId, VarId};
-use crate::ir::{AllocKind, BinOp, CmpOp, FloatTy, HavocOrigin, IntTy, Op};
+use crate::ir::{AllocKind, BinOp, CmpOp, FloatTy, HavocOrigin, IntTy, OPEN_ORDER, Op};
 use crate::library;
 use crate::program::UndefinedFunctions;
 use crate::types::{FunctionType, MachineModel, Type, int};
@@ -14,7 +14,7 @@ use super::expr::opaque;
 use super::format::format_of;
 use super::math::{self, Math};
 use super::place::{Lvalue, Place, Slot};
-use super::unsequenced::Begin;
+use super::unsequenced::{Begin, Between};
 use super::{Binding, Lower, Val};
 
 /// Functions without a body whose call ends the execution.
@@ -135,7 +135,11 @@ impl<'a> Lower<'a> {
                     let why = self.links.call(name).expect("just checked").to_owned();
                     return self.refused(format!("call of {why}"), range);
                 }
-                Some((None, func)) => return self.call_external(name, func, args, range),
+                Some((None, func)) => {
+                    let value = self.call_external(name, func, args, range);
+                    self.errno_may_change(name, range);
+                    return value;
+                }
                 None => {}
             }
         }
@@ -162,14 +166,15 @@ impl<'a> Lower<'a> {
         args: &'a [ExprRef],
         range: Range,
     ) -> Val {
-        let callee = Val::Int(pointer, Type::Pointer(Type::Void.into()));
-        let middle = self.graph.edges.len();
         let pointer = match self.exprs.as_const(pointer) {
             Some(_) => pointer,
             None => self.saved_as(pointer, &Type::Pointer(Type::Void.into()), range),
         };
+        let callee = Val::Int(pointer, Type::Pointer(Type::Void.into()));
+        let middle = self.graph.edges.len();
+        let between = Between { left_end: self.cur, right_start: self.cur, right: None };
         let values = self.arguments(args, &ty.params, range);
-        self.unsequenced(begin, middle, &[callee], &values, range);
+        self.unsequenced(begin, middle, (&[callee], &values), &between, range);
         let result = match &ty.ret {
             Type::Record(_) => Some(self.temporary_place(&ty.ret)),
             ret => ret.storage(self.machine).map(|_| {
@@ -277,6 +282,9 @@ impl<'a> Lower<'a> {
     }
 
     fn call_body(&mut self, func: FuncId, args: &'a [ExprRef], range: Range) -> Val {
+        if let Some(value) = self.sorting(func, args, range) {
+            return value;
+        }
         let params = self.signatures[func.index()].params.clone();
         let values = self.arguments(args, &params, range);
         let name = self.funcs[func.index()].name.clone();
@@ -286,10 +294,14 @@ impl<'a> Lower<'a> {
         if self.funcs[func.index()].span.file as usize >= self.library && counts {
             return self.refused(format!("call of '{name}' with a format that may store numbers"), range);
         }
-        self.call_values(func, values, range)
+        let value = self.call_values(func, values, range);
+        if self.library_function(&name) == Some(func) {
+            self.errno_may_change(&name, range);
+        }
+        value
     }
 
-    fn call_values(&mut self, func: FuncId, values: Vec<Val>, range: Range) -> Val {
+    pub(super) fn call_values(&mut self, func: FuncId, values: Vec<Val>, range: Range) -> Val {
         let signature = self.signatures[func.index()].clone();
         let name = self.funcs[func.index()].name.clone();
         if values.len() < signature.params.len() {
@@ -332,37 +344,6 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// `__builtin_types_compatible_p`, whose types arrive below `sizeof`. Types that only look alike here, such as `int`
-    /// and `long` on a 32-bit machine, are not told apart.
-    fn compatible(&mut self, left: ExprRef, right: ExprRef, range: Range) -> Val {
-        let mut of = |at| match self.ast().expr(at) {
-            Expr::SizeofType(name) => {
-                let base = self.spec_type(&name.spec);
-                Some(self.declarator_type(base, &name.declarator))
-            }
-            _ => None,
-        };
-        let answer = match (of(left), of(right)) {
-            (Some(Type::Record(left)), Some(Type::Record(right))) => Some(left == right),
-            (Some(left), Some(right)) => {
-                let class = |ty: &Type| match ty {
-                    Type::Int(ty) => Some((0, ty.bits)),
-                    Type::Pointer(_) => Some((1, 0)),
-                    Type::Array(..) => Some((2, 0)),
-                    Type::Record(_) => Some((3, 0)),
-                    Type::Float(size @ (4 | 8), _) => Some((4, *size as u32)),
-                    _ => None,
-                };
-                (class(&left).is_some() && class(&right).is_some() && class(&left) != class(&right)).then_some(false)
-            }
-            _ => None,
-        };
-        match answer {
-            Some(answer) => self.constant(i128::from(answer), Type::INT),
-            None => self.refused("call of '__builtin_types_compatible_p'".into(), range),
-        }
-    }
-
     fn call_external(&mut self, name: &str, func: Option<FuncId>, args: &'a [ExprRef], range: Range) -> Val {
         if matches!(name, "__builtin_expect" | "__builtin_expect_with_probability") && !args.is_empty() {
             let values = self.arguments(args, &[], range);
@@ -377,20 +358,8 @@ impl<'a> Lower<'a> {
         if matches!(name, "__VERIFIER_assume" | "__CPROVER_assume") && args.len() == 1 {
             return self.assumption(func, args[0], range);
         }
-        match (name, args) {
-            ("__builtin_choose_expr", [cond, yes, no]) => {
-                return match self.constant_value(*cond) {
-                    Some(0) => self.value(*no),
-                    Some(_) => self.value(*yes),
-                    None => self.refused(format!("call of '{name}'"), range),
-                };
-            }
-            ("__builtin_constant_p", [arg]) => {
-                let known = i128::from(self.constant_value(*arg).is_some());
-                return self.constant(known, Type::INT);
-            }
-            ("__builtin_types_compatible_p", [left, right]) => return self.compatible(*left, *right, range),
-            _ => {}
+        if let Some(value) = self.compile_time(name, args, range) {
+            return value;
         }
         if name.starts_with("__builtin_va_") || name == "__builtin_c23_va_start" || name == "_Static_assert" {
             if let Some(value) = self.variable_list(name, args, range) {
@@ -401,7 +370,8 @@ impl<'a> Lower<'a> {
         if let Some(value) = self.overflow(name, args, range).or_else(|| self.atomic(name, args, range)) {
             return value;
         }
-        if let Some(value) = self.allocation(name, func, args, range) {
+        let found = self.allocation(name, func, args, range);
+        if let Some(value) = found.or_else(|| self.division(name, func, args, range)) {
             return value;
         }
         if let Some(math) = math::known(name, args.len())
@@ -420,6 +390,9 @@ impl<'a> Lower<'a> {
         {
             let function = self.cx.name.clone();
             return self.unmodelled(&function, &ty, range);
+        }
+        if self.file >= self.library && name == "__unspecified_bool" {
+            return self.nondet(OPEN_ORDER, "bool", None, range);
         }
         let nondet = name.strip_prefix("__VERIFIER_nondet_").or_else(|| name.strip_prefix("nondet_"));
         if nondet.is_some() || self.links.is_ending(name) || is_silent(name) {
@@ -450,6 +423,9 @@ impl<'a> Lower<'a> {
             };
             let value = if is_text { Val::Void } else { self.sequence(begin, &mut values, *arg, range) };
             values.push(value);
+        }
+        if name == "exit" {
+            self.run_exit_handlers(range);
         }
         self.call_site(name, range);
         if self.links.is_ending(name) {

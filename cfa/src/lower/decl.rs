@@ -56,13 +56,17 @@ impl<'a> Lower<'a> {
         {
             self.complete_record(*index);
         }
+        let more = self.flexible_room(&ty, init);
         let binding = match known {
+            Some(Binding::Place(_, ty)) if more != Some(0) => {
+                Binding::Place(Place::Nowhere("initialiser of a flexible array member behind a declaration".into()), ty)
+            }
             Some(binding @ (Binding::Var(..) | Binding::Place(..))) => binding,
             _ => match self.links.address(name) {
                 Some(why) => Binding::Place(Place::Nowhere(why.into()), ty),
                 None => {
                     let taken = self.survey.is_taken(name, None);
-                    self.static_binding(name, name, ty, taken)
+                    self.static_binding(name, name, ty, taken, more)
                 }
             },
         };
@@ -252,7 +256,8 @@ impl<'a> Lower<'a> {
                     let ty = self.completed_by(ty, *init);
                     let full = format!("{}::{name}", self.cx.name);
                     let taken = self.survey.is_taken(name, Some((self.file, self.cx.start)));
-                    let binding = self.static_binding(&full, name, ty, taken);
+                    let more = self.flexible_room(&ty, *init);
+                    let binding = self.static_binding(&full, name, ty, taken, more);
                     self.bind(name, binding.clone(), Some(name_range.1));
                     self.static_init(&binding, false, *init, *range);
                 }

@@ -10,7 +10,7 @@ use crate::literals::{self, Number};
 use crate::types::{Type, promote};
 
 use super::place::{Lvalue, Place};
-use super::unsequenced::Begin;
+use super::unsequenced::{Begin, Between};
 use super::{Binding, DEPTH_LIMIT, Lower, Val};
 
 impl<'a> Lower<'a> {
@@ -78,7 +78,14 @@ impl<'a> Lower<'a> {
                 }
             }
             Expr::Offsetof(name, path) => self.offset_of(name, path, range),
-            Expr::Str(_) | Expr::Index(..) | Expr::Member { .. } | Expr::Compound(..) => {
+            Expr::Index(table, index) => match self.character(*table, index, range) {
+                Some(value) => value,
+                None => {
+                    let lvalue = self.lvalue(at);
+                    self.rvalue(lvalue, range)
+                }
+            },
+            Expr::Str(_) | Expr::Member { .. } | Expr::Compound(..) => {
                 let lvalue = self.lvalue(at);
                 self.rvalue(lvalue, range)
             }
@@ -414,19 +421,31 @@ impl<'a> Lower<'a> {
     /// Evaluates `right` after `pending`, which keep their values: those that the evaluation may change are saved first.
     /// The evaluation of `pending` began at `begin`.
     pub(super) fn sequence(&mut self, begin: Begin, pending: &mut [Val], right: ExprRef, range: Range) -> Val {
+        let early = self.reads_early(right);
+        if early {
+            self.read_early(pending, range);
+        }
         let mark = self.graph.edges.len();
-        if matches!(self.ast().expr(right), Expr::Number(_) | Expr::Char(_) | Expr::Ident(_)) {
+        let before = self.cur;
+        if !early && matches!(self.ast().expr(right), Expr::Number(_) | Expr::Char(_) | Expr::Ident(_)) {
             let value = self.value(right);
-            self.unsequenced(begin, mark, pending, std::slice::from_ref(&value), range);
+            let between = Between { left_end: before, right_start: before, right: Some(right) };
+            self.unsequenced(begin, mark, (pending, std::slice::from_ref(&value)), &between, range);
             return value;
         }
-        let before = self.cur;
         let start = self.fresh();
         self.cur = start;
-        let value = self.value(right);
-        self.unsequenced(begin, mark, pending, std::slice::from_ref(&value), range);
+        let mut value = self.value(right);
+        if early {
+            self.read_early(std::slice::from_mut(&mut value), range);
+        }
         if self.cur == start {
             self.cur = before;
+        }
+        let right_start = if self.cur == before { before } else { start };
+        let between = Between { left_end: before, right_start, right: Some(right) };
+        self.unsequenced(begin, mark, (pending, std::slice::from_ref(&value)), &between, range);
+        if self.cur == before {
             return value;
         }
         let end = std::mem::replace(&mut self.cur, before);

@@ -32,6 +32,17 @@ impl RawGraph {
         NodeId::new(self.nodes.len() - 1)
     }
 
+    /// A new node of the same function that stays if the other one does.
+    pub(super) fn node_like(&mut self, other: NodeId) -> NodeId {
+        self.nodes.push(self.nodes[other.index()]);
+        NodeId::new(self.nodes.len() - 1)
+    }
+
+    /// How many nodes there are.
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
     /// The function of a node.
     pub(super) fn func(&self, node: NodeId) -> FuncId {
         self.nodes[node.index()].0

@@ -9,7 +9,7 @@ use crate::literals::string;
 use crate::types::Type;
 
 use super::place::{Lvalue, Place};
-use super::unsequenced::Begin;
+use super::unsequenced::{Begin, Between};
 use super::{Lower, Val};
 
 /// What of an object has been filled.
@@ -75,7 +75,7 @@ impl<'a> Lower<'a> {
         self.cur = end;
     }
 
-    fn nothing_filled(&self) -> Filled {
+    fn nothing_filled(&mut self) -> Filled {
         Filled { ranges: Vec::new(), end: 0, zeroed: false, begin: self.begin() }
     }
 
@@ -134,8 +134,12 @@ impl<'a> Lower<'a> {
             },
             _ => {
                 let middle = self.graph.edges.len();
-                let value = self.value(init);
-                self.unsequenced(filled.begin, middle, &[], std::slice::from_ref(&value), range);
+                let between = Between { left_end: self.cur, right_start: self.cur, right: Some(init) };
+                let mut value = self.value(init);
+                if self.reads_early(init) {
+                    self.read_early(std::slice::from_mut(&mut value), range);
+                }
+                self.unsequenced(filled.begin, middle, (&[], std::slice::from_ref(&value)), &between, range);
                 if ty.storage(self.machine).is_none() {
                     // Nobody can read it either.
                     return;
@@ -381,6 +385,57 @@ impl<'a> Lower<'a> {
             _ => None,
         };
         Type::Array(element.clone(), length)
+    }
+
+    /// The bytes that the initialiser of a static object needs for a flexible array member; none if that cannot be told.
+    pub(super) fn flexible_room(&mut self, ty: &Type, init: Option<ExprRef>) -> Option<u64> {
+        let (Type::Record(index), Some(init)) = (ty, init) else { return Some(0) };
+        let members = self.records[*index].members.clone().unwrap_or_default();
+        let Some(Type::Array(element, None | Some(0))) = members.last().map(|member| &member.ty) else {
+            return Some(0);
+        };
+        let Expr::Init(items) = self.ast().expr(init) else { return Some(0) };
+        if self.records[*index].union {
+            return None;
+        }
+        let mut position = 0;
+        let mut room = 0;
+        for item in items {
+            match item.path.as_slice() {
+                [] => {}
+                [Designator::Field(name)] => {
+                    position = members.iter().position(|member| member.name.as_deref() == Some(*name))?;
+                }
+                [Designator::Field(name), ..] => {
+                    position = members.iter().position(|member| member.name.as_deref() == Some(*name))?;
+                    if position + 1 == members.len() {
+                        return None;
+                    }
+                }
+                _ => return None,
+            }
+            let value = self.ast().expr(item.value);
+            if position + 1 == members.len() {
+                let length = match value {
+                    Expr::Str(text) if is_text_of(element, text) => length_of(text),
+                    Expr::Init(items) => self.count_elements(element, items),
+                    _ => None,
+                };
+                let (size, _) = size_align(element, &self.records, self.machine)?;
+                room = room.max(length?.checked_mul(size)?);
+            } else {
+                let member = members.get(position)?;
+                if member.name.is_none() && member.width.is_some() {
+                    return None;
+                }
+                let whole = matches!(value, Expr::Init(_)) || self.takes_whole(&member.ty, item.value);
+                if matches!(member.ty, Type::Array(..) | Type::Record(_)) && !whole {
+                    return None;
+                }
+            }
+            position += 1;
+        }
+        Some(room)
     }
 
     fn count_elements(&mut self, element: &Type, items: &'a [InitItem<'a>]) -> Option<u64> {

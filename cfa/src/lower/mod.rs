@@ -8,6 +8,7 @@
 
 mod arbitrary;
 mod atomic;
+mod builtin;
 pub(crate) mod call;
 mod context;
 mod control;
@@ -23,11 +24,14 @@ mod math;
 mod nans;
 mod object;
 mod ops;
+mod orders;
 mod overflow;
 mod place;
 mod regions;
 mod scope;
 mod sites;
+mod sorting;
+mod standard;
 mod start;
 mod stmt;
 mod survey;
@@ -63,7 +67,7 @@ use object::Memory;
 use place::{PARTS, Place, Slot};
 use scope::Scope;
 use survey::Survey;
-pub(crate) use unsequenced::OPEN_ORDER;
+pub(crate) use unsequenced::ORDER_MATTERS;
 
 /// Expressions deeper than this are cut by a temporary, so that everybody may traverse them recursively.
 const DEPTH_LIMIT: u32 = 200;
@@ -191,6 +195,13 @@ struct Lower<'a> {
     assumptions: Vec<String>,
     evaluation_order: Option<Span>,
     unsequenced: Vec<unsequenced::Unsequenced>,
+    /// The functions of the library that sort or search and are called.
+    sorts: BTreeSet<FuncId>,
+    /// How many groups of operands there were.
+    groups: usize,
+    /// The operands, by file and expression, whose values are read where they are evaluated, and those that should be.
+    early: FxHashSet<(usize, u32)>,
+    wanted_early: FxHashSet<(usize, u32)>,
     /// The functions of each file that read their variable arguments, by where their definitions start.
     variadic_readers: Vec<Vec<u32>>,
     /// The addresses of the arrays that pass variable arguments.
@@ -220,6 +231,19 @@ pub(crate) fn lower<'a>(
     library: usize,
     options: &Options,
 ) -> Result<Program, LoadError> {
+    let (program, early) = lowered(sources, asts, library, options, FxHashSet::default())?;
+    // Where the order of operands turns out to matter, their values are read at once the second time.
+    if early.is_empty() { Ok(program) } else { Ok(lowered(sources, asts, library, options, early)?.0) }
+}
+
+/// The program, and the operands that should be read where they are evaluated.
+fn lowered<'a>(
+    sources: &'a [Source],
+    asts: &'a [Ast<'a>],
+    library: usize,
+    options: &Options,
+    early: FxHashSet<(usize, u32)>,
+) -> Result<(Program, FxHashSet<(usize, u32)>), LoadError> {
     let mut graph = RawGraph::default();
     // A place for what is evaluated outside of functions: sizes of arrays, initialisers. It is never reached.
     let nowhere = graph.node(FuncId::new(0), false);
@@ -252,6 +276,10 @@ pub(crate) fn lower<'a>(
         assumptions: Vec::new(),
         evaluation_order: None,
         unsequenced: Vec::new(),
+        sorts: BTreeSet::new(),
+        groups: 0,
+        early,
+        wanted_early: FxHashSet::default(),
         variadic_readers: asts.iter().map(variadic::readers).collect(),
         argument_objects: FxHashSet::default(),
         lists_read: Vec::new(),
@@ -269,7 +297,7 @@ pub(crate) fn lower<'a>(
 }
 
 impl<'a> Lower<'a> {
-    fn program(mut self, options: &Options) -> Result<Program, LoadError> {
+    fn program(mut self, options: &Options) -> Result<(Program, FxHashSet<(usize, u32)>), LoadError> {
         let mut pending = Vec::new();
         let mut file_scopes = Vec::new();
         for file in 0..self.asts.len() {
@@ -300,10 +328,11 @@ impl<'a> Lower<'a> {
         syntax_error(&self.sources[self.file], self.line_markers, at, construct, advice)
     }
 
-    fn finish(mut self, start: NodeId, main: FuncId, options: &Options) -> Program {
+    fn finish(mut self, start: NodeId, main: FuncId, options: &Options) -> (Program, FxHashSet<(usize, u32)>) {
         self.tail_calls(main);
         let regions = self.divide_memory(start, main);
         self.open_nans(&regions, start, main);
+        let wanted = std::mem::take(&mut self.wanted_early);
         let Lower { machine, sources, exprs, vars, mut funcs, graph, calls, labels, mut assumptions, sites, .. } = self;
         let lines: Vec<LineTable> =
             sources.iter().map(|source| LineTable::new(&source.text, self.line_markers)).collect();
@@ -345,7 +374,7 @@ impl<'a> Lower<'a> {
             loop_statements,
         };
         program.loops = Loops::find(&program);
-        program
+        (program, wanted)
     }
 
     fn ast(&self) -> &'a Ast<'a> {
@@ -460,6 +489,9 @@ impl<'a> Lower<'a> {
         let signature = self.signatures[func.index()].clone();
         let function = &self.funcs[func.index()];
         self.cx = Cx::new(func, function.name.clone(), signature.ret.clone(), function.ret, body.exit);
+        if is_main && self.has_exit_handlers() {
+            self.cx.exit = self.graph.node(func, false);
+        }
         self.cur = body.entry;
         self.scopes.push(Scope::of(pending.range));
         self.cx.start = pending.range.0;
@@ -481,8 +513,12 @@ impl<'a> Lower<'a> {
             Some(var) => Op::Havoc { var, origin: HavocOrigin::Uninitialised },
             None => Op::Skip,
         };
-        self.edge(self.cur, body.exit, op, end);
-        self.finish_jumps(body.exit);
+        self.edge(self.cur, self.cx.exit, op, end);
+        self.finish_jumps(self.cx.exit);
+        if is_main {
+            self.cur = self.cx.exit;
+            self.end_of_main(body.exit, end);
+        }
         Ok(())
     }
 

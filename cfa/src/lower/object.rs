@@ -131,7 +131,18 @@ impl<'a> Lower<'a> {
     }
 
     /// The binding of an object with static storage.
-    pub(super) fn static_binding(&mut self, name: &str, local: &str, ty: Type, taken: bool) -> Binding {
+    /// `more` are the bytes that it needs beyond its type for a flexible array member, if that is known.
+    pub(super) fn static_binding(
+        &mut self,
+        name: &str,
+        local: &str,
+        ty: Type,
+        taken: bool,
+        more: Option<u64>,
+    ) -> Binding {
+        let Some(more) = more else {
+            return Binding::Place(Place::Nowhere("initialiser of a flexible array member".into()), ty);
+        };
         if !taken {
             if let Some(var) = self.typed_var(name, &ty, VarScope::Global, false) {
                 return Binding::Var(var, ty);
@@ -143,9 +154,9 @@ impl<'a> Lower<'a> {
         if matches!(ty, Type::Void | Type::Float(10.., _)) {
             return Binding::Opaque(ty);
         }
-        let Some(room) = size_align(&ty, &self.records, self.machine) else { return Binding::Opaque(ty) };
+        let Some((size, align)) = size_align(&ty, &self.records, self.machine) else { return Binding::Opaque(ty) };
         let unique = self.unique_name(name);
-        match self.object(unique, room, VarScope::Global, false) {
+        match self.object(unique, (size.saturating_add(more), align), VarScope::Global, false) {
             Some(addr) => Binding::Place(Place::Memory(addr), ty),
             None => Binding::Place(Place::Nowhere(format!("more memory than there is ('{local}')").into()), ty),
         }
@@ -241,7 +252,8 @@ impl<'a> Lower<'a> {
     pub(super) fn compound_literal(&mut self, ty: Type, init: ExprRef, range: Range) -> Lvalue {
         let ty = self.completed_by(ty, Some(init));
         let (binding, birth) = if self.at_file_scope() {
-            (self.static_binding("(literal)", "literal", ty, true), Birth::Nothing)
+            let more = self.flexible_room(&ty, Some(init));
+            (self.static_binding("(literal)", "literal", ty, true, more), Birth::Nothing)
         } else {
             self.local_binding("(literal)", ty, true, true, range.0)
         };

@@ -22,7 +22,7 @@ impl Lower<'_> {
         let touched = self.graph.edges.iter().any(|edge| touches(&edge.op));
         let live = self.live(start, main);
         if !touched && self.memory.objects.is_empty() {
-            self.refuse_open_order(&[], &FxHashSet::default(), &live);
+            self.settle_open_order(&[], &FxHashSet::default(), &live);
             return Vec::new();
         }
         let found = divide(&Input {
@@ -35,11 +35,11 @@ impl Lower<'_> {
             live: &live,
             start: &self.start_edges(start, main),
             pointer_bits: self.machine.long_bits(),
-            wants_fresh: !self.unsequenced.is_empty(),
+            wants_fresh: !self.unsequenced.is_empty() || !self.sorts.is_empty(),
         });
         self.leave_open(&found.open, &live);
         if !touched {
-            self.refuse_open_order(&[], &found.fresh, &live);
+            self.settle_open_order(&[], &found.fresh, &live);
             return Vec::new();
         }
         for (object, region) in self.memory.objects.iter_mut().zip(found.of_objects) {
@@ -51,7 +51,7 @@ impl Lower<'_> {
         for at in found.foreign {
             self.doubt(at);
         }
-        self.refuse_open_order(&found.regions, &found.fresh, &live);
+        self.settle_open_order(&found.regions, &found.fresh, &live);
         found.regions
     }
 

@@ -143,3 +143,24 @@ fn the_program_comes_first() {
     assert_eq!(own.map(|f| f.span.file).collect::<Vec<_>>(), [0]);
     assert_eq!(program.assumptions.len(), 1, "{:?}", program.assumptions);
 }
+
+/// C leaves open which elements are compared, so a comparison must do nothing else.
+#[test]
+fn comparisons_that_do_more() {
+    for (compare, count) in [
+        ("return *(int *)a - *(int *)b;", 0),
+        ("calls++; return *(int *)a - *(int *)b;", 1),
+        ("if (a == b) reach_error(); return 0;", 1),
+        ("*(int *)a = 0; return 0;", 1),
+    ] {
+        let text = format!(
+            "typedef unsigned long U; void reach_error(void); int calls;
+            void qsort(void *, U, U, int (*)(const void *, const void *));
+            int compare(const void *a, const void *b) {{ {compare} }}
+            int main(void) {{ int x[3] = {{3, 1, 2}}; qsort(x, 3, sizeof *x, compare); return x[0]; }}"
+        );
+        let program = crate::try_load(&text, cfa::MachineModel::Lp64).unwrap();
+        let refused = unsupported(&program).into_iter().filter(|what| what.starts_with("'qsort' with a comparison"));
+        assert_eq!(refused.count(), count, "{compare}");
+    }
+}
