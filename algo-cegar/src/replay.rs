@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use cfa::ir::Op;
+use cfa::ir::{HavocOrigin, OPEN_ORDER, Op};
 use cfa::machine::{Asked, Code, End, Fault, Inputs, Machine, NanSign, Setup, Storage};
 use cfa::{EdgeId, IntTy, NodeId, Program, VarId};
 use cpa_core::{Counterexample, Rest, Step};
@@ -80,6 +80,12 @@ pub enum Disbelief {
     Unmodelled {
         /// The value: "result of 'sin'".
         what: String,
+        /// The place in the source.
+        place: String,
+    },
+    /// It takes another order of evaluation than from left to right, which compilers may or may not do.
+    #[error("{place}: it depends on an order of evaluation that C leaves open")]
+    Order {
         /// The place in the source.
         place: String,
     },
@@ -338,6 +344,15 @@ impl Inputs for Given<'_> {
         if value < ty.min() || value > ty.max() {
             let name = written(self.program, asked.edge);
             self.disbelief = Some(Disbelief::Range { name, value, place: place(self.program, asked.edge) });
+            return None;
+        }
+        let order =
+            |origin: &HavocOrigin| matches!(origin, HavocOrigin::Nondet { function } if &**function == OPEN_ORDER);
+        if value != 0
+            && let Op::Havoc { origin, .. } = &self.program.edge(asked.edge).op
+            && order(origin)
+        {
+            self.disbelief = Some(Disbelief::Order { place: place(self.program, asked.edge) });
             return None;
         }
         Some(value)

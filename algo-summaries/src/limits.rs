@@ -61,7 +61,8 @@ impl Walker<'_> {
             } else {
                 continue;
             };
-            if solution.limits.len() < LIMITS && !solution.limits.contains(&excess) && !failed.limits.contains(&excess) {
+            if solution.limits.len() < LIMITS && !solution.limits.contains(&excess) && !failed.limits.contains(&excess)
+            {
                 solution.limits.push(excess);
             }
         }

@@ -69,23 +69,33 @@ fn the_number_of_arguments_is_not_negative() {
 /// In which order operands are evaluated is the compiler's choice, too.
 #[test]
 fn verdicts_hold_for_all_orders_of_evaluation() {
-    let with = |name: &str, statements: &str| {
+    let given = |name: &str, statements: &str, arguments: &[&str]| {
         let text = format!(
             "void reach_error(void); int __VERIFIER_nondet_int(void); int g;\n\
              int next(void) {{ return ++g; }} int any(void) {{ return __VERIFIER_nondet_int(); }}\n\
              int last(void) {{ return g--; }}\n\
              int main(void) {{ {statements} return 0; }}"
         );
-        verify(name, &text, &[])
+        verify(name, &text, arguments)
     };
+    let with = |name: &str, statements: &str| given(name, statements, &[]);
     for (name, statements) in [
-        ("both", "if (next() - next() == -1) reach_error();"),
-        ("neither", "if (next() - next() == 0) reach_error();"),
-        ("beside", "if (g + next() == 1) reach_error();"),
+        ("other", "if (next() - next() == 1) reach_error();"),
+        ("beside", "if (g + next() == 2) reach_error();"),
+        ("many", "if (next() - (next(), last()) == 1) reach_error();"),
     ] {
-        let lines = with(name, statements);
+        let lines = given(name, statements, &["--preset", "bmc-incremental"]);
         assert!(lines.contains("Verification result: UNKNOWN"), "{name}: {lines}");
         assert!(lines.contains("order of evaluation that C leaves open"), "{name}: {lines}");
+    }
+    let lines = with("written", "if (next() - next() == -1) reach_error();");
+    assert!(lines.contains("Verification result: FALSE"), "{lines}");
+    for (name, statements) in [
+        ("neither", "if (next() - next() == 0) reach_error();"),
+        ("both", "int d = next() - next(); if (d != 1 && d != -1) reach_error();"),
+    ] {
+        let lines = with(name, statements);
+        assert!(lines.contains("Verification result: TRUE"), "{name}: {lines}");
     }
     let lines = with("inputs", "if (any() - any() == 7) reach_error();");
     assert!(lines.contains("\nConfirmed: "), "{lines}");
