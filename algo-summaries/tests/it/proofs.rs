@@ -497,9 +497,9 @@ fn elements_are_written_with_the_other_sign() {
 fn loops_may_be_left_behind_their_bodies() {
     let body = "int n = __VERIFIER_nondet_int(); if (n <= 0 || n > 1000) return 0; int i = 0;
         do { a[i] = 2 * i; i++; } while (i < n); i = 0; do { check(a[i] == 2 * i); i++; } while (i < n);";
-    right_and_wrong(body, "n <= 0", "n < 0");
+    right_and_wrong(body, "n > 1000", "n > 1001");
     right_and_wrong(body, "check(a[i] == 2 * i)", "check(a[i] == 3 * i)");
-    let steps = "int i = 1, j = 0; if (i < 500) do { a[j] = b[i]; i += 6; j++; } while (i < 500);
+    let steps = "int i = 1, j = 0; for (j = 0; j < 500; j++) b[j] = 3 * j; j = 0; if (i < 500) do { a[j] = b[i]; i += 6; j++; } while (i < 500);
         for (j = 0, i = 1; i < 500; i += 6, j++) check(a[j] == b[6 * j + 1]);";
     right_and_wrong(steps, "[6 * j + 1]", "[6 * j]");
 }
