@@ -83,7 +83,7 @@ pub enum Disbelief {
         /// The place in the source.
         place: String,
     },
-    /// It takes another order of evaluation than from left to right, which compilers may or may not do.
+    /// It takes one of the orders that C leaves open, and compilers may take another one.
     #[error("{place}: it depends on an order of evaluation that C leaves open")]
     Order {
         /// The place in the source.
@@ -346,11 +346,8 @@ impl Inputs for Given<'_> {
             self.disbelief = Some(Disbelief::Range { name, value, place: place(self.program, asked.edge) });
             return None;
         }
-        let order =
-            |origin: &HavocOrigin| matches!(origin, HavocOrigin::Nondet { function } if &**function == OPEN_ORDER);
-        if value != 0
-            && let Op::Havoc { origin, .. } = &self.program.edge(asked.edge).op
-            && order(origin)
+        if let Op::Havoc { origin: HavocOrigin::Nondet { function }, .. } = &self.program.edge(asked.edge).op
+            && &**function == OPEN_ORDER
         {
             self.disbelief = Some(Disbelief::Order { place: place(self.program, asked.edge) });
             return None;

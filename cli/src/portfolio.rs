@@ -558,7 +558,7 @@ impl<'a> Run<'a> {
         Ok(Answer { outcome, stage, turns, started, panicked, invariants, log: self.log })
     }
 
-    /// Nobody found an answer. A construct that is not supported says most, then a counterexample that was refused.
+    /// Nobody found an answer. A construct that is not supported says most, then what the stages say.
     fn unknown(&self) -> Outcome {
         let said: Vec<&Turn> = self.runners.iter().filter_map(|runner| runner.last.as_ref()).collect();
         let reasons = || {
@@ -568,9 +568,8 @@ impl<'a> Run<'a> {
             })
         };
         let unsupported = reasons().find(|reason| matches!(reason, Reason::Unsupported { .. }));
-        let refused = || reasons().find(|reason| matches!(reason, Reason::Unconfirmed(_)));
         let limit = self.job.limits.check().err().or_else(|| self.job.cancel.is_cancelled().then_some(Stop::Cancelled));
-        let reason = match (unsupported.or_else(refused), limit) {
+        let reason = match (unsupported, limit) {
             (Some(reason), _) => reason.clone(),
             (None, Some(stop)) => Reason::Stopped(stop),
             (None, None) => reasons().next_back().cloned().unwrap_or(Reason::Stopped(Stop::Cancelled)),
