@@ -55,6 +55,7 @@ const OWNED: &[(&str, &str)] = &[
     ("tree-sitter", "cfa"),
     ("lang-c", "cfa"),
     ("tree-sitter-c", "cfa"),
+    ("cadical", "smt"),
     ("z3", "smt"),
     ("z3-sys", "smt"),
     ("oxidd", "cpa-predicate"),

@@ -95,10 +95,11 @@ impl Encoder {
         (!general).then(|| self.theory())
     }
 
-    /// The solver for formulas of whole paths, which are large circuits in any case: that of the theory of the encoding, with
-    /// arrays eliminated.
+    /// The solver for single checks of formulas of whole paths, which are large circuits in any case: that of the theory of the
+    /// encoding, with arrays eliminated, and bit vectors as clauses.
     pub fn whole_paths(&self) -> Z3Config {
-        Z3Config { logic: Some(self.theory()), eliminate_arrays: true, ..Z3Config::default() }
+        let eager = self.encoding == Encoding::Bitvector;
+        Z3Config { logic: Some(self.theory()), eliminate_arrays: true, eager, ..Z3Config::default() }
     }
 
     fn theory(&self) -> Z3Logic {

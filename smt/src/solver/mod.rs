@@ -11,6 +11,7 @@ mod audited;
 mod limits;
 mod model;
 mod recorded;
+mod sat;
 mod stats;
 #[cfg(test)]
 mod tests;

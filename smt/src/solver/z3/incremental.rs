@@ -11,6 +11,7 @@ use z3_sys::*;
 
 use super::arrays::Cell;
 use super::context::{Context, Name, Param, classify, text};
+use super::eager::{self, Decision};
 use crate::error::Error;
 use crate::solver::{Assignment, CheckResult, Core, Limits, Model, Solver, SolverStats};
 use crate::term::{Sort, SymId, Term, TermId, Terms, Value};
@@ -46,6 +47,9 @@ pub struct Z3Config {
     /// ones, and with normal forms each equation has an adder of its own: bounded model checking of programs with arrays
     /// at such positions took thirty times as long.
     pub keep_sums: bool,
+    /// Decide each check anew, by clauses that CaDiCaL gets: for single checks of formulas about bit vectors. Cores are all
+    /// assumptions then. What is not only about bits is left to Z3's solver.
+    pub eager: bool,
     /// Minimise unsatisfiable cores.
     pub core_minimize: bool,
     /// Seed of the random choices in the search.
@@ -105,6 +109,8 @@ const OUTERMOST_NAMES: usize = 2000;
 /// What lives in the context.
 struct State {
     solver: Z3_solver,
+    /// The model that an eager check found.
+    found: Option<Z3_model>,
     /// Terms of which all bounded instances have been constrained, by scope of the constraints.
     bounded: Vec<Vec<TermId>>,
     is_bounded: FxHashSet<TermId>,
@@ -130,6 +136,7 @@ impl State {
         let solver = new_solver(&context, config)?;
         Ok(State {
             solver,
+            found: None,
             bounded: vec![Vec::new()],
             is_bounded: FxHashSet::default(),
             celled: vec![Default::default()],
@@ -311,11 +318,47 @@ impl State {
         }
     }
 
+    /// The answer of an eager check; none if there is more in the formulas than bits. The core is all assumptions.
+    fn decide(&mut self, assumptions: &[(usize, Z3_ast)], limits: &Limits) -> Result<Option<Answer>, Error> {
+        let c = self.context.raw();
+        // SAFETY: the vector is referenced while its formulas are used, of which the solver holds a reference, too.
+        let decision = unsafe {
+            let vector = self.context.made(Z3_solver_get_assertions(c, self.solver))?;
+            Z3_ast_vector_inc_ref(c, vector);
+            let asserted: Option<Vec<Z3_ast>> =
+                (0..Z3_ast_vector_size(c, vector)).map(|i| Z3_ast_vector_get(c, vector, i)).collect();
+            let decision = self.context.made(asserted).and_then(|mut formulas| {
+                formulas.extend(assumptions.iter().map(|&(_, ast)| ast));
+                eager::decide(&self.context, &formulas, limits)
+            });
+            Z3_ast_vector_dec_ref(c, vector);
+            decision?
+        };
+        Ok(match decision {
+            Decision::Sat(model) => {
+                self.found = Some(model);
+                Some(Answer::Sat)
+            }
+            Decision::Unsat => Some(Answer::Unsat(Core::new(assumptions.iter().map(|&(i, _)| i).collect()))),
+            Decision::Inapplicable => None,
+        })
+    }
+
+    fn forget_model(&mut self) {
+        if let Some(model) = self.found.take() {
+            // SAFETY: the model was referenced when it was found and is not used afterwards.
+            unsafe { Z3_model_dec_ref(self.context.raw(), model) };
+        }
+    }
+
     fn model(&self) -> Result<Z3Model<'_>, Error> {
         let c = self.context.raw();
         // SAFETY: the model is referenced until `Z3Model` is dropped.
         unsafe {
-            let model = self.context.made(Z3_solver_get_model(c, self.solver))?;
+            let model = match self.found {
+                Some(found) => found,
+                None => self.context.made(Z3_solver_get_model(c, self.solver))?,
+            };
             Z3_model_inc_ref(c, model);
             let cells = if self.context.eliminate_arrays {
                 Some(
@@ -363,6 +406,7 @@ fn new_solver(context: &Context, config: &Z3Config) -> Result<Z3_solver, Error> 
 
 impl Drop for State {
     fn drop(&mut self) {
+        self.forget_model();
         // SAFETY: the solver is alive and not used afterwards.
         unsafe { Z3_solver_dec_ref(self.context.raw(), self.solver) };
     }
@@ -441,6 +485,12 @@ impl Z3Solver {
                 _ => {}
             }
             assumed.push((i, state.assumption(terms, a)?));
+        }
+        state.forget_model();
+        if self.config.eager
+            && let Some(answer) = state.decide(&assumed, limits)?
+        {
+            return Ok(answer);
         }
         let asts: Vec<Z3_ast> = assumed.iter().map(|&(_, ast)| ast).collect();
         let (c, solver) = (state.context.raw(), state.solver);

@@ -8,7 +8,7 @@
 //! * `context`: a context, its errors and its translated terms;
 //! * `translate`, `arrays`, `floats`: terms to Z3; `back`: Z3 to terms;
 //! * `watchdog`: time limits and interrupts;
-//! * `incremental`: [`Z3Solver`];
+//! * `incremental`: [`Z3Solver`]; `eager`: single checks of bit vectors, by clauses;
 //! * [`spacer`]: Horn clauses; `tactic`: simplification and quantifier elimination.
 //!
 //! # Choice of Z3's solver
@@ -41,6 +41,7 @@
 mod arrays;
 mod back;
 mod context;
+mod eager;
 mod floats;
 mod incremental;
 pub mod spacer;

@@ -19,12 +19,13 @@ fn bv_var(terms: &mut Terms, name: &str, width: u32) -> TermId {
     terms.var(sym, 0)
 }
 
-fn configs(logic: Z3Logic) -> [Z3Config; 4] {
+fn configs(logic: Z3Logic) -> [Z3Config; 5] {
     [
         Z3Config::default(),
         Z3Config { core_minimize: true, ..Z3Config::default() },
         Z3Config { logic: Some(logic), ..Z3Config::default() },
         Z3Config { logic: Some(logic), core_minimize: true, seed: 7, ..Z3Config::default() },
+        Z3Config { logic: Some(logic), eager: true, ..Z3Config::default() },
     ]
 }
 
