@@ -182,6 +182,7 @@ impl<'a> Guesser<'a> {
         terms.retain(|&term| samples.iter().all(|sample| holds(self.manager, program, term, sample)));
         self.multiplied(&in_scope, &atoms, &mut terms);
         self.copies(&in_scope, &mut terms);
+        self.noted(&in_scope, &mut terms);
         self.comparisons(&atoms, &mut terms);
         self.equations(&atoms, &mut terms);
         self.sums(&in_scope, &atoms, &mut terms);

@@ -13,6 +13,7 @@ mod inequalities;
 mod instances;
 mod memory;
 mod multiplied;
+mod noted;
 pub mod nullspace;
 mod proposed;
 mod sample;
