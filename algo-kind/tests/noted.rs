@@ -45,3 +45,18 @@ fn positions_of_the_last_find() {
     assert!(proves(&text(-1)));
     assert!(!proves(&text(0)));
 }
+
+#[test]
+fn elements_that_one_of_two_exceeds() {
+    // What two indices that approach each other have passed is not greater than one of the elements in between.
+    let text = |step: &str| {
+        format!(
+            "int main(void) {{ int n = __VERIFIER_nondet_int(); assume(n > 1 && n <= 1000);
+            int a[1000]; for (int i = 0; i < n; i++) a[i] = __VERIFIER_nondet_int();
+            int low = 0, high = n - 1; while (low < high) {{ {step} }}
+            int most = a[low]; for (int i = 0; i < n; i++) check(a[i] <= most); return 0; }}"
+        )
+    };
+    assert!(proves(&text("if (a[low] <= a[high]) low++; else high--;")));
+    assert!(!proves(&text("if (a[low] <= a[high]) high--; else low++;")));
+}

@@ -100,6 +100,8 @@ pub(crate) struct Search<'a> {
     samples: &'a [Sample],
     /// Whether a variable can be mentioned.
     in_scope: &'a dyn Fn(VarId) -> bool,
+    /// Whether the program compares elements with each other.
+    compares: bool,
     /// What a run leaves out because it has something stronger.
     pub(crate) weaker: Vec<Weaker>,
 }
@@ -113,7 +115,7 @@ impl<'a> Search<'a> {
         samples: &'a [Sample],
         in_scope: &'a dyn Fn(VarId) -> bool,
     ) -> Self {
-        Search { manager, program, layout, samples, in_scope, weaker: Vec::new() }
+        Search { manager, program, layout, samples, in_scope, compares: false, weaker: Vec::new() }
     }
 
     /// The candidates that hold in all samples.
@@ -126,6 +128,7 @@ impl<'a> Search<'a> {
             .collect();
         let scalars = self.scalars(&arrays);
         let shapes = self.shapes();
+        self.compares = self.compares_elements();
         let flags = self.flags();
         for &at in &arrays {
             let ranges = self.ranges(&self.layout.arrays[at]);

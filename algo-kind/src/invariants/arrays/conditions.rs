@@ -56,10 +56,18 @@ impl Search<'_> {
     fn shape(&self, origins: &IndexMap<VarId, Origin>, cond: ExprId) -> Option<Shape> {
         let program = self.program;
         let vars = program.exprs.vars(cond);
-        let loaded = |var: &VarId| matches!(origins.get(var), Some(Origin::Element(..)));
-        // A variable that is also stored somewhere is no element where others certainly are.
-        let certain = vars.iter().any(loaded);
-        let is_inside = |var: &VarId| if certain { loaded(var) } else { origins.contains_key(var) };
+        let loaded = |var: &VarId| match origins.get(var) {
+            Some(Origin::Element(base, index)) => Some((base, &index.parts)),
+            _ => None,
+        };
+        // A variable that is also stored somewhere is no element where others certainly are. One that was loaded from somewhere
+        // else and has a name is something that elements are compared with.
+        let is_temporary = |var: &&VarId| program.var(**var).temporary;
+        let first = vars.iter().filter(is_temporary).find_map(loaded).or_else(|| vars.iter().find_map(loaded));
+        let is_inside = |var: &VarId| match first {
+            Some(first) => loaded(var).is_some_and(|place| place == first || program.var(*var).temporary),
+            None => origins.contains_key(var),
+        };
         let (inside, others): (Vec<VarId>, Vec<VarId>) = vars.into_iter().partition(is_inside);
         let ty = program.var(*inside.first()?).ty;
         let fits = |var: &VarId| program.var(*var).ty == ty && program.var(*var).float.is_none();
@@ -94,6 +102,13 @@ impl Search<'_> {
         };
         let usable = reach <= REACH && others.iter().all(|&var| self.is_number(var));
         usable.then_some(Shape { cond, elements, index, others, ty, reach })
+    }
+
+    /// Whether the program compares two elements with each other.
+    pub(super) fn compares_elements(&self) -> bool {
+        let origins = self.origins();
+        let is_element = |var: &VarId| matches!(origins.get(var), Some(Origin::Element(..)));
+        tested(self.program).any(|cond| self.program.exprs.vars(cond).iter().filter(|var| is_element(var)).count() > 1)
     }
 
     /// The variables that hold elements of arrays.

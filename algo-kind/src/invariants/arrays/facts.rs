@@ -117,29 +117,53 @@ impl Search<'_> {
         singles
     }
 
-    /// Comparisons with single elements of the array.
+    /// Comparisons with single elements of the array, or with one or the other one of two.
     fn comparisons_with_elements(&mut self, at: usize, singles: &[Single], rows: &[Row]) -> Vec<TermId> {
-        let ty = self.layout.arrays[at].ty;
-        let element = self.element(at);
         let mut facts = Vec::new();
         if rows.windows(2).all(|pair| pair[0].0 != pair[1].0) {
             // A single element is compared with itself.
             return facts;
         }
+        // For each single element how the others are to it; none where it has a negative index and so is no element.
+        let mut orders: Vec<(&Single, Vec<Option<Ordering>>)> = Vec::new();
         for single in singles {
-            // An element with a negative index is none.
-            let of = |&(sample, _, value): &Row| {
-                let Some(index) = single.indices[sample] else { return Some(None) };
-                (index >= 0).then(|| Some((self.samples[sample].element(at, index)?, value)))
+            let order = |&(sample, _, value): &Row| {
+                let index = single.indices[sample]?;
+                if index < 0 {
+                    return Some(None);
+                }
+                self.samples[sample].element(at, index).map(|element| Some(value.cmp(&element)))
             };
-            let both: Option<Vec<(i128, i128)>> = rows.iter().filter_map(of).collect();
-            let Some(both) = both.filter(|both| both.len() >= 3) else { continue };
-            for (left, right) in ordered(&both, (single.element, element)) {
-                let fact = self.manager.encoder.compare(&mut self.manager.terms, CmpOp::Le, ty, left, right);
-                facts.push(self.manager.terms.implies(single.exists, fact));
+            if let Some(order) = rows.iter().map(order).collect::<Option<Vec<_>>>()
+                && order.iter().flatten().count() >= 3
+            {
+                orders.push((single, order));
+            }
+        }
+        for never in [Ordering::Less, Ordering::Greater] {
+            let (simple, rest): (Vec<_>, Vec<_>) =
+                orders.iter().partition(|(_, order)| order.iter().all(|order| *order != Some(never)));
+            facts.extend(simple.iter().map(|(single, _)| self.beside(at, single, never)));
+            let rest = if self.compares { &rest[..] } else { &[] };
+            for (number, (one, first)) in rest.iter().enumerate() {
+                for (other, second) in &rest[number + 1..] {
+                    if first.iter().zip(second).all(|(a, b)| *a != Some(never) || *b != Some(never)) {
+                        let (one, other) = (self.beside(at, one, never), self.beside(at, other, never));
+                        facts.push(self.manager.terms.or(one, other));
+                    }
+                }
             }
         }
         facts
+    }
+
+    /// That elements are never less, or never greater, than a single one.
+    fn beside(&mut self, at: usize, single: &Single, never: Ordering) -> TermId {
+        let ty = self.layout.arrays[at].ty;
+        let element = self.element(at);
+        let (left, right) = if never == Ordering::Less { (single.element, element) } else { (element, single.element) };
+        let fact = self.manager.encoder.compare(&mut self.manager.terms, CmpOp::Le, ty, left, right);
+        self.manager.terms.implies(single.exists, fact)
     }
 
     /// Equality with scalars and with the same elements of other arrays.
