@@ -6,10 +6,10 @@
 //! be in the range of its variable, nothing may be undefined (also no access to memory), and no variable may be read that
 //! was not written before (globals are initialised by edges, other variables by havoc edges).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use cfa::ir::{HavocOrigin, OPEN_ORDER, Op};
+use cfa::ir::{AllocKind, Op};
 use cfa::machine::{Asked, Code, End, Fault, Inputs, Machine, NanSign, Setup, Storage};
 use cfa::{EdgeId, IntTy, NodeId, Program, VarId};
 use cpa_core::{Counterexample, Rest, Step};
@@ -80,12 +80,6 @@ pub enum Disbelief {
     Unmodelled {
         /// The value: "result of 'sin'".
         what: String,
-        /// The place in the source.
-        place: String,
-    },
-    /// It takes one of the orders that C leaves open, and compilers may take another one.
-    #[error("{place}: it depends on an order of evaluation that C leaves open")]
-    Order {
         /// The place in the source.
         place: String,
     },
@@ -209,7 +203,10 @@ fn replay_with(
             Err(Disbelief::NoInput { name: written(program, edge), place: place(program, edge) })
         }
         Some(End::NeedsValue(edge, var)) => Err(match var.and_then(|var| unmodelled(program, var)) {
-            Some(what) => Disbelief::Unmodelled { what, place: place(program, edge) },
+            Some(what) => {
+                let passed = cex.steps.get(..machine.step_count() as usize).unwrap_or(&[]);
+                Disbelief::Unmodelled { what, place: place(program, call_of_library(program, passed, edge)) }
+            }
             None => Disbelief::Unwritten {
                 name: var.map_or("memory".to_owned(), |var| program.vars[var.index()].name.to_string()),
                 place: place(program, edge),
@@ -262,6 +259,22 @@ fn place(program: &Program, edge: EdgeId) -> String {
     program.location(program.edges[edge.index()].span).to_string()
 }
 
+/// For an edge of a function of the library the call of the program that it belongs to, if the steps tell.
+fn call_of_library(program: &Program, passed: &[Step], edge: EdgeId) -> EdgeId {
+    let is_own = |edge: &EdgeId| (program.edges[edge.index()].span.file as usize) < program.user_sources;
+    let mut calls: Vec<EdgeId> = Vec::new();
+    for step in passed {
+        match step {
+            Step::Edge(_) => {}
+            Step::Enter(call) => calls.push(*call),
+            Step::Leave(_) => {
+                calls.pop();
+            }
+        }
+    }
+    if is_own(&edge) { edge } else { calls.into_iter().rev().find(is_own).unwrap_or(edge) }
+}
+
 /// What a variable holds, if it is a value that is not modelled.
 fn unmodelled(program: &Program, var: VarId) -> Option<String> {
     program.edges.iter().find_map(|edge| match &edge.op {
@@ -288,13 +301,25 @@ struct Given<'a> {
     used: usize,
     /// How many inputs of the other steps are used.
     used_of_rest: usize,
+    /// The array of the program's arguments: where it begins, and how many bytes it has.
+    arguments: Option<(u64, u64)>,
+    /// The bytes that were read of it.
+    argument_bytes: BTreeMap<u64, u8>,
     /// The first input that does not fit.
     disbelief: Option<Disbelief>,
 }
 
 impl<'a> Given<'a> {
     fn new(program: &'a Program, cex: &'a Counterexample) -> Self {
-        Given { program, cex, used: 0, used_of_rest: 0, disbelief: None }
+        Given {
+            program,
+            cex,
+            used: 0,
+            used_of_rest: 0,
+            arguments: None,
+            argument_bytes: BTreeMap::new(),
+            disbelief: None,
+        }
     }
 
     fn rest(&self) -> &'a [(EdgeId, i128)] {
@@ -315,6 +340,20 @@ impl<'a> Given<'a> {
         while self.rest().get(self.used_of_rest).is_some_and(|(edge, _)| unmodelled(*edge)) {
             self.used_of_rest += 1;
         }
+    }
+
+    /// Whether what is read of the array of the program's arguments can be there: the last pointer is null, and no other one is.
+    fn may_be_argument(&mut self, addr: u64, byte: u8) -> bool {
+        let Some((start, size)) = self.arguments else { return true };
+        let Some(offset) = addr.checked_sub(start).filter(|offset| *offset < size) else { return true };
+        let width = u64::from(self.program.machine.size_type().bits / 8);
+        self.argument_bytes.insert(offset, byte);
+        let first = offset / width * width;
+        if first + width == size {
+            return byte == 0;
+        }
+        let is_zero = |at: u64| self.argument_bytes.get(&at) == Some(&0);
+        !(first..first + width).all(is_zero)
     }
 
     /// The step of an input that was not used.
@@ -346,21 +385,25 @@ impl Inputs for Given<'_> {
             self.disbelief = Some(Disbelief::Range { name, value, place: place(self.program, asked.edge) });
             return None;
         }
-        if let Op::Havoc { origin: HavocOrigin::Nondet { function }, .. } = &self.program.edge(asked.edge).op
-            && &**function == OPEN_ORDER
-        {
-            self.disbelief = Some(Disbelief::Order { place: place(self.program, asked.edge) });
-            return None;
-        }
         Some(value)
     }
 
-    fn byte(&mut self, _asked: Asked, addr: u64) -> Option<u8> {
-        Some(self.cex.memory.get(&addr).copied().unwrap_or(0))
+    fn byte(&mut self, asked: Asked, addr: u64) -> Option<u8> {
+        let byte = self.cex.memory.get(&addr).copied().unwrap_or(0);
+        if !self.may_be_argument(addr, byte) {
+            let (what, place) = ("arguments of the program".to_owned(), place(self.program, asked.edge));
+            self.disbelief.get_or_insert(Disbelief::Unmodelled { what, place });
+        }
+        Some(byte)
     }
 
-    fn address(&mut self, asked: Asked, _size: u64) -> Option<u64> {
-        u64::try_from(self.next(asked)?).ok()
+    fn address(&mut self, asked: Asked, size: u64) -> Option<u64> {
+        let addr = self.next(asked).and_then(|addr| u64::try_from(addr).ok());
+        if matches!(self.program.edge(asked.edge).op, Op::Alloc { kind: AllocKind::Arguments, .. }) {
+            // It is the first new object.
+            self.arguments = Some((addr.unwrap_or_else(|| self.program.heap_start()), size));
+        }
+        addr
     }
 
     fn takes(&mut self, asked: Asked) -> bool {

@@ -48,7 +48,7 @@ impl Program {
                 format!("*({ty} *){} = {}", self.display_operand(*addr), self.display_expr(*value))
             }
             Op::Alloc { var, size, kind, .. } => {
-                let function = if *kind == AllocKind::Heap { "malloc" } else { "alloca" };
+                let function = if matches!(kind, AllocKind::Heap | AllocKind::Arguments) { "malloc" } else { "alloca" };
                 format!("{} = {function}({})", self.var(*var).name, self.display_expr(*size))
             }
             Op::Free { addr } => format!("free({})", self.display_expr(*addr)),

@@ -246,20 +246,17 @@ pub enum HavocOrigin {
     },
     /// A variable without initialiser, or a function that ends without returning a value.
     Uninitialised,
-    /// A value that is determined, but not modelled, such as a sine. Any value covers it, so proofs hold; an execution
-    /// that chooses one need not exist, so a counterexample must not depend on it.
+    /// A value that is determined, but not modelled, such as a sine, or that somebody else chooses, such as the order in
+    /// which the compiler evaluates operands. Any value covers it, so proofs hold; an execution with one need not exist, so a
+    /// counterexample must not depend on it.
     Unmodelled {
-        /// What gives the value: "result of 'sin'".
+        /// What the value is: "result of 'sin'".
         what: Arc<str>,
     },
     /// The bits of a floating-point result that is not a number, which IEEE 754 leaves open: like what is not modelled, but a
     /// counterexample may hold for all processors.
     NanBits,
 }
-
-/// The function of an input that chooses one of the orders that C leaves open: of evaluation, where 0 is the one from left to
-/// right, or of elements that compare equal.
-pub const OPEN_ORDER: &str = "(order that C leaves open)";
 
 impl HavocOrigin {
     /// What the value stands for if it is not modelled.
@@ -277,6 +274,8 @@ impl HavocOrigin {
 pub enum AllocKind {
     /// `malloc` and its relatives.
     Heap,
+    /// The array `argv` of `main`: pointers that are not null, with a null pointer behind them.
+    Arguments,
     /// A local variable, `alloca`.
     Stack,
     /// An array of variable length. Its size is the product of lengths and the size of an element in the integers, not modulo

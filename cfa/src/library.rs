@@ -2,6 +2,7 @@
 //! Functions of the C library as C: definitions for those that a program calls and does not define.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use rustc_hash::FxHashSet;
 
@@ -33,11 +34,24 @@ pub(crate) fn tables() -> impl Iterator<Item = (&'static str, &'static str)> {
     NEEDS.into_iter().filter(|(name, _)| name.starts_with("__ctype"))
 }
 
+/// The definitions, one for each size of integers of those that are the same for all.
+static CHUNKS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let chunks = TEXTS.iter().flat_map(|text| text.split("\n\n")).map(str::trim);
+    let of_size =
+        |chunk: &str, bytes: u32| chunk.replace("BYTES", &bytes.to_string()).replace("BITS", &(8 * bytes).to_string());
+    chunks
+        .flat_map(|chunk| match chunk.contains("BYTES") {
+            true => [1, 2, 4, 8].iter().map(|bytes| of_size(chunk, *bytes)).collect(),
+            false => vec![chunk.to_owned()],
+        })
+        .collect()
+});
+
 /// The definitions by name. Functions that differ from system to system have several; the first one counts whose type is
 /// like the declared one.
 fn definitions() -> BTreeMap<&'static str, Vec<&'static str>> {
     let mut found: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for chunk in TEXTS.iter().flat_map(|text| text.split("\n\n")).map(str::trim) {
+    for chunk in CHUNKS.iter() {
         if let Some(name) = defined_name(chunk) {
             found.entry(name).or_default().push(chunk);
         }
@@ -137,9 +151,10 @@ mod tests {
     #[test]
     fn every_definition_is_found_by_its_name() {
         let known = definitions();
-        let heads = TEXTS.iter().flat_map(|text| text.lines());
+        let heads = CHUNKS.iter().flat_map(|text| text.lines());
         let count = heads.filter(|line| line.ends_with('{') && !line.starts_with(' ') || line.ends_with("; }")).count();
         assert_eq!(known.values().map(Vec::len).sum::<usize>(), count);
+        assert!(known.contains_key("__qsort_1") && known.contains_key("__qsort_8"));
         assert!(known.contains_key("memcpy") && known.contains_key("__ordering") && known.contains_key("fmod"));
     }
 }

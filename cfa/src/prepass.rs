@@ -5,9 +5,10 @@
 //! qualifiers in GNU spelling, `_Complex`, asm labels of declarations, static assertions. Rewritten: `typeof(..)` to `int`, `_Bool`
 //! to `bool`, `(T)` to `(int)`, `case 1 ... 5` to `case 1 || 5`; the syntax tree reads the true text in the source. Inserted:
 //! an empty statement between a label and `}`, names of unnamed bit-fields, `int` in declarations without a type, `sizeof`
-//! around types that are arguments.
+//! around types that are arguments, braces around bodies of `switch` that have none.
 
 mod labels;
+mod switches;
 
 use rustc_hash::FxHashSet;
 
@@ -49,6 +50,7 @@ pub(crate) fn scan(source: &str) -> Result<Prepass, Refusal> {
         typeofs: Vec::new(),
         attributes: Vec::new(),
         labels: Vec::new(),
+        switches: Vec::new(),
         typedefs: FxHashSet::default(),
         typedef_at: None,
         at: 0,
@@ -57,6 +59,7 @@ pub(crate) fn scan(source: &str) -> Result<Prepass, Refusal> {
         previous: Token::Start,
     };
     scanner.run()?;
+    switches::put_braces(&scanner.base, &scanner.switches, &mut scanner.edits);
     let Scanner { base, edits, layout_attributes, packs, typeofs, attributes, labels, .. } = scanner;
     let links = links::read(source, &base, &attributes);
     Ok(Prepass { base, edits, layout_attributes, packs, typeofs, links, labels })
@@ -98,6 +101,8 @@ struct Scanner<'s> {
     /// Attributes, labels of declarations and pragmas.
     attributes: Vec<(usize, usize)>,
     labels: Vec<LocalLabels>,
+    /// Where the words `switch` are.
+    switches: Vec<usize>,
     /// The names that plain typedefs have declared so far, anywhere.
     typedefs: FxHashSet<Vec<u8>>,
     /// How many brackets were open at the `typedef` that is being read.
@@ -505,6 +510,18 @@ impl Scanner<'_> {
                 }
                 return Ok(());
             }
+            b"_Alignas" | b"alignas" => {
+                if let Some(close) = self.group(end)? {
+                    let text = format!("((aligned{}))", String::from_utf8_lossy(&self.src[end..close]));
+                    // Types and what else is no number is left to the syntax tree, which refuses it.
+                    if let Some(found) = LayoutAttribute::read(&text).filter(|found| !found.other) {
+                        self.layout_attributes.push((Self::offset(start), found));
+                        self.blank(start, close);
+                        self.at = close;
+                        return Ok(());
+                    }
+                }
+            }
             b"__extension__" | b"__const" | b"__const__" | b"__volatile" | b"__volatile__" | b"__restrict"
             | b"__restrict__" | b"restrict" | b"_Thread_local" => {
                 self.blank(start, end);
@@ -534,6 +551,7 @@ impl Scanner<'_> {
                     self.blank(start, end);
                 }
             }
+            b"switch" => self.switches.push(start),
             b"goto" => self.computed_goto(start, end),
             b"__label__" => return self.local_labels(start, end),
             b"typedef" => self.typedef_at = Some(self.open.len()),

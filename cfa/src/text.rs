@@ -26,6 +26,11 @@ impl Edits {
         true
     }
 
+    /// Closes a brace behind what ends at `at`, also if others are closed there.
+    pub(crate) fn close_brace(&mut self, at: u32) {
+        self.by_start.entry((at, 0)).or_insert_with(|| (at, String::new())).1.insert_str(0, " }");
+    }
+
     /// Takes back the replacement of what starts at `start`, for good; whether there is one.
     pub(crate) fn retract(&mut self, start: u32) -> bool {
         self.by_start.remove(&(start, 1)).is_some() && self.retracted.insert(start)

@@ -88,6 +88,8 @@ fn verdicts_hold_for_all_orders_of_evaluation() {
         let lines = given(name, statements, &["--preset", "bmc-incremental"]);
         assert!(lines.contains("Verification result: UNKNOWN"), "{name}: {lines}");
         assert!(lines.contains("order of evaluation that C leaves open"), "{name}: {lines}");
+        // Where it is: at the statement.
+        assert!(lines.contains(".c:4:22:"), "{name}: {lines}");
     }
     for (name, statements) in [
         ("neither", "if (next() - next() == 0) reach_error();"),
@@ -102,6 +104,82 @@ fn verdicts_hold_for_all_orders_of_evaluation() {
     assert!(lines.contains("\nConfirmed: "), "{lines}");
     let lines = with("after", "int x = next(); x += next(); if (x != 3) reach_error(); g = last() + last();");
     assert!(lines.contains("Verification result: TRUE"), "{lines}");
+}
+
+/// The order of elements that compare equal is open, unless nobody can tell them apart.
+#[test]
+fn verdicts_hold_for_all_orders_of_equal_elements() {
+    let with = |name: &str, elements: &str, cond: &str| {
+        let text = format!(
+            "typedef unsigned long U; void reach_error(void); struct pair {{ int key, value; }} *f, x = {{3, 0}};\n\
+             void qsort(void *, U, U, int (*)(const void *, const void *));\n\
+             void *bsearch(const void *, const void *, U, U, int (*)(const void *, const void *));\n\
+             int compare(const void *a, const void *b) {{ return *(const int *)a - *(const int *)b; }}\n\
+             int main(void) {{ {elements};\n\
+             qsort(a, 3, sizeof *a, compare); f = bsearch(&x, a, 3, sizeof *a, compare);\n\
+             if ({cond}) reach_error(); }}"
+        );
+        verify(name, &text, &["--preset", "bmc-incremental", "--64"])
+    };
+    let (numbers, pairs) = ("int a[] = {3, 1, 3}", "struct pair a[] = {{3, 7}, {1, 1}, {3, 7}}");
+    let different = "struct pair a[] = {{3, 7}, {1, 1}, {3, 8}}";
+    for (name, elements, cond, verdict) in [
+        ("numbers", numbers, "a[0] == 1 && a[1] == 3 && a[2] == 3", "UNKNOWN"),
+        ("sorted", numbers, "a[0] != 1 || a[1] != 3 || a[2] != 3", "TRUE"),
+        ("found", numbers, "f->key != 3 || (int *)f == a", "TRUE"),
+        ("unique", "int a[] = {3, 2, 4}", "f && (int *)f == a + 1", "FALSE"),
+        ("pairs", pairs, "a[2].value != 7 || f->value != 7", "TRUE"),
+        ("set", different, "a[1].value + a[2].value != 15", "TRUE"),
+        ("order", different, "a[1].value == 8", "UNKNOWN"),
+        ("other-order", different, "a[1].value == 7", "UNKNOWN"),
+    ] {
+        let lines = with(name, elements, cond);
+        assert!(lines.contains(&format!("Verification result: {verdict}")), "{name}: {lines}");
+        // The place is the call, not one in the definition of the library.
+        let place =
+            if name == "numbers" { ".c:6:" } else { ".c:6:1: it depends on what is not modelled (choice of 'qsort'" };
+        assert!(verdict != "UNKNOWN" || lines.contains(place), "{name}: {lines}");
+    }
+    let only_sorted = |name: &str, elements: &str, cond: &str| {
+        let text = format!(
+            "typedef unsigned long U; void reach_error(void); struct pair {{ int key, value; }};\n\
+             void qsort(void *, U, U, int (*)(const void *, const void *));\n\
+             int compare(const void *a, const void *b) {{ return *(const int *)a - *(const int *)b; }}\n\
+             int main(void) {{ {elements}; qsort(a, 3, sizeof *a, compare); if ({cond}) reach_error(); }}"
+        );
+        verify(name, &text, &["--64"])
+    };
+    for (name, elements, cond) in
+        [("equal", numbers, "a[1] == a[2]"), ("equal-pairs", pairs, "a[1].value == a[2].value")]
+    {
+        let lines = only_sorted(name, elements, cond);
+        assert!(lines.contains("Verification result: FALSE"), "{name}: {lines}");
+    }
+}
+
+/// The arguments end with a null pointer, and none before is one.
+#[test]
+fn the_arguments_of_the_program() {
+    let with = |name: &str, statements: &str, arguments: &[&str]| {
+        let text = format!("void reach_error(void);\nint main(int argc, char **argv) {{ int n = 0; {statements} }}");
+        verify(name, &text, arguments)
+    };
+    for size in ["--32", "--64"] {
+        for (name, statements, verdict) in [
+            ("end", "if (argv[argc]) reach_error();", "TRUE"),
+            ("at-end", "if (!argv[argc] && argc == 3) reach_error();", "FALSE"),
+            ("walk", "while (*argv) { argv++; n++; } if (n == 2) reach_error();", "FALSE"),
+            ("short", "if (argc == 2) { while (argv[n]) n++; if (n != argc) reach_error(); }", "UNKNOWN"),
+            ("null", "if (argc > 1 && argc < 9 && !argv[1]) reach_error();", "UNKNOWN"),
+            ("not-null", "if (argc > 1 && argv[1]) reach_error();", "FALSE"),
+        ] {
+            let preset = if verdict == "UNKNOWN" { "bmc-incremental" } else { "default" };
+            let lines = with(name, statements, &["--preset", preset, size]);
+            assert!(lines.contains(&format!("Verification result: {verdict}")), "{name} {size}: {lines}");
+            let reason = "not modelled (arguments of the program)";
+            assert!(verdict != "UNKNOWN" || lines.contains(reason), "{name} {size}: {lines}");
+        }
+    }
 }
 
 /// Where objects lie is the compiler's choice: nothing follows from one choice.

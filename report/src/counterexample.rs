@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The inputs of counterexamples as text.
 
-use cfa::ir::{OPEN_ORDER, Var};
+use cfa::ir::Var;
 use cfa::{Program, floats};
 use cpa_core::Counterexample;
 
@@ -32,9 +32,6 @@ pub fn line(program: &Program, input: &Input) -> Option<String> {
     let place = program.location(program.edge(input.edge).span);
     let value = shown(var, input.value);
     match &input.origin {
-        Origin::Function(function) if &**function == OPEN_ORDER => {
-            Some(format!("{place}: operands {}", if input.value == 0 { "in their order" } else { "in another order" }))
-        }
         Origin::Function(function) => Some(format!("{place}: {function}() = {value}")),
         Origin::Uninitialised => (!var.temporary).then(|| format!("{place}: {} = {value} (uninitialised)", var.name)),
     }

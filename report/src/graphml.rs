@@ -4,7 +4,6 @@
 
 use std::fmt::Write;
 
-use cfa::ir::OPEN_ORDER;
 use cfa::{MachineModel, Program, Property, Span, floats};
 use cpa_core::{Counterexample, Invariants};
 
@@ -63,9 +62,6 @@ pub fn violation(
     let mut last = 0;
     for input in inputs(program, counterexample) {
         let Origin::Function(function) = &input.origin else { continue };
-        if &**function == OPEN_ORDER {
-            continue;
-        }
         let value = match program.var(input.var).float {
             None => input.value.to_string(),
             Some(format) => floats::decimal(format, input.value),

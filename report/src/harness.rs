@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use cfa::ir::{FloatTy, HavocOrigin, OPEN_ORDER, Op};
+use cfa::ir::{FloatTy, HavocOrigin, Op};
 use cfa::{Program, Property, VarId, floats};
 use cpa_core::Counterexample;
 
@@ -112,7 +112,6 @@ fn input_functions(program: &Program, inputs: &[Input], text: &mut String) {
     for edge in &program.edges {
         if let Op::Havoc { var, origin: HavocOrigin::Nondet { function } } = &edge.op
             && !cfa::is_silent(function)
-            && &**function != OPEN_ORDER
         {
             functions.entry(&**function).or_insert((*var, Vec::new()));
         }

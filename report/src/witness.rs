@@ -9,7 +9,7 @@
 
 use std::fmt::Write;
 
-use cfa::ir::{OPEN_ORDER, Span};
+use cfa::ir::Span;
 use cfa::names::LoopKind;
 use cfa::{FloatTy, MachineModel, NodeId, Program, Property, floats};
 use cpa_core::{Counterexample, Invariants};
@@ -112,10 +112,7 @@ pub fn violation(
     let (node, end) = target(program, property, counterexample)?;
     let mut content = String::new();
     for input in inputs(program, counterexample).iter().take(MAX_WAYPOINTS) {
-        let Origin::Function(function) = &input.origin else { continue };
-        if &**function == OPEN_ORDER {
-            continue;
-        }
+        let Origin::Function(_) = input.origin else { continue };
         let edge = program.edge(input.edge);
         let var = program.var(input.var);
         let value = match var.float {

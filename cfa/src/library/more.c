@@ -59,7 +59,8 @@ int atexit(void (*handler)(void)) {
 
 void __run_exit_handlers(void) { __at_exit(1, 0); }
 
-// C leaves open in which order elements come that compare equal, and which elements are compared.
+// C leaves open in which order elements come that compare equal, and which elements are compared. Of elements that are equal
+// byte for byte nobody sees the order.
 void qsort(void *base, size_t count, size_t size, int (*compare)(const void *, const void *)) {
   char *first = base;
   for (size_t i = 1; i < count; i++) {
@@ -67,7 +68,8 @@ void qsort(void *base, size_t count, size_t size, int (*compare)(const void *, c
       char *left = first + (j - 1) * size;
       char *right = left + size;
       int order = compare(left, right);
-      if (order < 0 || (order == 0 && !__unspecified_bool())) break;
+      if (order < 0) break;
+      if (order == 0 && (!memcmp(left, right, size) || !__unmodelled_bool())) break;
       for (size_t k = 0; k < size; k++) {
         char byte = left[k];
         left[k] = right[k];
@@ -77,52 +79,15 @@ void qsort(void *base, size_t count, size_t size, int (*compare)(const void *, c
   }
 }
 
-void __qsort_1(void *base, size_t count, int (*compare)(const void *, const void *)) {
-  unsigned char *a = base;
+// The same for elements with the size of an integer: BYTES is 1, 2, 4 and 8, and BITS eight times that.
+void __qsort_BYTES(void *base, size_t count, int (*compare)(const void *, const void *)) {
+  uintBITS_t *a = base;
   for (size_t i = 1; i < count; i++) {
     for (size_t j = i; j > 0; j--) {
       int order = compare(a + j - 1, a + j);
-      if (order < 0 || (order == 0 && !__unspecified_bool())) break;
-      unsigned char element = a[j];
-      a[j] = a[j - 1];
-      a[j - 1] = element;
-    }
-  }
-}
-
-void __qsort_2(void *base, size_t count, int (*compare)(const void *, const void *)) {
-  uint16_t *a = base;
-  for (size_t i = 1; i < count; i++) {
-    for (size_t j = i; j > 0; j--) {
-      int order = compare(a + j - 1, a + j);
-      if (order < 0 || (order == 0 && !__unspecified_bool())) break;
-      uint16_t element = a[j];
-      a[j] = a[j - 1];
-      a[j - 1] = element;
-    }
-  }
-}
-
-void __qsort_4(void *base, size_t count, int (*compare)(const void *, const void *)) {
-  uint32_t *a = base;
-  for (size_t i = 1; i < count; i++) {
-    for (size_t j = i; j > 0; j--) {
-      int order = compare(a + j - 1, a + j);
-      if (order < 0 || (order == 0 && !__unspecified_bool())) break;
-      uint32_t element = a[j];
-      a[j] = a[j - 1];
-      a[j - 1] = element;
-    }
-  }
-}
-
-void __qsort_8(void *base, size_t count, int (*compare)(const void *, const void *)) {
-  uint64_t *a = base;
-  for (size_t i = 1; i < count; i++) {
-    for (size_t j = i; j > 0; j--) {
-      int order = compare(a + j - 1, a + j);
-      if (order < 0 || (order == 0 && !__unspecified_bool())) break;
-      uint64_t element = a[j];
+      if (order < 0) break;
+      if (order == 0 && (a[j - 1] == a[j] || !__unmodelled_bool())) break;
+      uintBITS_t element = a[j];
       a[j] = a[j - 1];
       a[j - 1] = element;
     }
@@ -141,8 +106,8 @@ void *bsearch(const void *key, const void *base, size_t count, size_t size, int 
     } else if (order > 0) {
       low = middle + 1;
     } else {
-      while (middle > low && __unspecified_bool() && compare(key, first + (middle - 1) * size) == 0) middle--;
-      while (middle + 1 < high && __unspecified_bool() && compare(key, first + (middle + 1) * size) == 0) middle++;
+      while (middle > low && compare(key, first + (middle - 1) * size) == 0 && __unmodelled_bool()) middle--;
+      while (middle + 1 < high && compare(key, first + (middle + 1) * size) == 0 && __unmodelled_bool()) middle++;
       return (void *)(first + middle * size);
     }
   }

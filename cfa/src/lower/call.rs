@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::ast::{Expr, ExprRef, Range, Unary};
 use crate::ids::{ExprId, FuncId, NodeId, VarId};
-use crate::ir::{AllocKind, BinOp, CmpOp, FloatTy, HavocOrigin, IntTy, OPEN_ORDER, Op};
+use crate::ir::{AllocKind, BinOp, CmpOp, FloatTy, HavocOrigin, IntTy, Op};
 use crate::library;
 use crate::program::UndefinedFunctions;
 use crate::types::{FunctionType, MachineModel, Type, int};
@@ -389,10 +389,10 @@ impl<'a> Lower<'a> {
             && let Some(ty) = name.strip_prefix("__unmodelled_").and_then(|suffix| nondet_type(suffix, self.machine))
         {
             let function = self.cx.name.clone();
+            if ty == Type::Bool {
+                return self.choice_of_sorting(range);
+            }
             return self.unmodelled(&function, &ty, range);
-        }
-        if self.file >= self.library && name == "__unspecified_bool" {
-            return self.nondet(OPEN_ORDER, "bool", None, range);
         }
         let nondet = name.strip_prefix("__VERIFIER_nondet_").or_else(|| name.strip_prefix("nondet_"));
         if nondet.is_some() || self.links.is_ending(name) || is_silent(name) {
@@ -607,7 +607,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The value that a function of truth values returned in a variable.
-    fn truth_of(&mut self, var: VarId, ty: Type) -> Val {
+    pub(super) fn truth_of(&mut self, var: VarId, ty: Type) -> Val {
         self.vars[var.index()].truth = true;
         let value = self.exprs.var(var, self.vars[var.index()].ty);
         let truth = self.exprs.truth(value);

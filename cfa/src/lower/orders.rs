@@ -12,10 +12,10 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ids::{FuncId, NodeId, VarId};
-use crate::ir::{CmpOp, HavocOrigin, IntTy, OPEN_ORDER, Op, Scope as VarScope, Span};
+use crate::ir::{CmpOp, HavocOrigin, IntTy, Op, Scope as VarScope, Span};
 
 use super::Lower;
-use super::unsequenced::{Effects, Known, Unsequenced};
+use super::unsequenced::{Effects, Known, OPEN_ORDER, Unsequenced};
 
 /// More operands that matter to each other than this have too many orders.
 const MAX_OPERANDS: usize = 4;
@@ -276,7 +276,7 @@ impl Lower<'_> {
             (self.graph.node(func, false), self.graph.node(func, false), self.graph.node(func, false));
         let (value, zero) = (self.exprs.var(var, ty), self.exprs.constant(ty, 0));
         let cond = self.exprs.cmp(CmpOp::Eq, value, zero);
-        let origin = HavocOrigin::Nondet { function: OPEN_ORDER.into() };
+        let origin = HavocOrigin::Unmodelled { what: OPEN_ORDER.into() };
         self.graph.edge(node, branch, Op::Havoc { var, origin }, span);
         // With 0 it is from left to right.
         self.graph.edge(branch, no, Op::Assume { cond, truth: true }, span);

@@ -136,11 +136,12 @@ impl<'a> Lower<'a> {
 
     /// Whether a call gives `errno` any value.
     pub(super) fn makes_errno_any(&self, callee: FuncId) -> bool {
-        &*self.funcs[callee.index()].name == "__errno_any"
+        &*self.funcs[callee.index()].name == "__errno_any" && self.library_function("__errno_any") == Some(callee)
     }
 
     /// Where `errno` is.
     pub(super) fn errno_region(&self) -> Option<RegionId> {
+        self.library_function(ERRNO)?;
         let name = format!("{ERRNO}::value");
         self.memory.objects.iter().find(|object| *object.name == *name).map(|object| object.region)
     }

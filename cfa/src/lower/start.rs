@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What happens before the entry function: initialisation of objects with static storage, and the arguments.
 
-use crate::ids::{ExprId, FuncId, NodeId, RegionId};
+use crate::ids::{FuncId, NodeId, RegionId, VarId};
 use crate::ir::{AllocKind, BinOp, CmpOp, HavocOrigin, IntTy, Op, Span};
 use crate::types::Type;
 
@@ -39,7 +39,9 @@ impl Lower<'_> {
                     let number = self.exprs.binary(BinOp::Add, number, one);
                     let width = self.exprs.constant(size_type, i128::from(size_type.bits / 8));
                     let size = self.exprs.binary(BinOp::Mul, number, width);
-                    Op::Alloc { var, size, kind: AllocKind::Heap, region: RegionId::new(0) }
+                    let is_vector = at == 1 && &*self.funcs[main.index()].name == "main";
+                    let kind = if is_vector { AllocKind::Arguments } else { AllocKind::Heap };
+                    Op::Alloc { var, size, kind, region: RegionId::new(0) }
                 }
                 _ => {
                     count.get_or_insert(self.exprs.var(var, ty));
@@ -52,6 +54,16 @@ impl Lower<'_> {
                 let argc = self.exprs.var(var, ty);
                 let cond = self.exprs.cmp(CmpOp::Le, zero, argc);
                 ops.push((Op::Assume { cond, truth: true }, main_span));
+                // The array has a size.
+                let most = size_type.max() / i128::from(size_type.bits / 8) - 1;
+                if most < ty.max() && self.is_used(main, 1) {
+                    let most = self.exprs.constant(ty, most);
+                    let cond = self.exprs.cmp(CmpOp::Le, argc, most);
+                    ops.push((Op::Assume { cond, truth: true }, main_span));
+                }
+            }
+            if let Some(end) = self.end_of_arguments(main, at) {
+                ops.push((end, main_span));
             }
         }
         if ops.is_empty() {
@@ -84,8 +96,35 @@ impl Lower<'_> {
         {
             return false;
         }
-        let argc = function.params[0];
-        let reads = |expr: ExprId| self.exprs.vars(expr).contains(&argc);
-        self.graph.edges.iter().any(|edge| edge.op.operands().into_iter().any(reads))
+        self.graph.edges.iter().any(|edge| self.reads(&edge.op, function.params[0]))
+    }
+
+    fn reads(&self, op: &Op, var: VarId) -> bool {
+        op.operands().into_iter().any(|expr| self.exprs.vars(expr).contains(&var))
+    }
+
+    /// Whether somebody does more with a parameter than look at its own value.
+    fn is_used(&self, func: FuncId, param: usize) -> bool {
+        let Some(var) = self.funcs[func.index()].params.get(param) else { return false };
+        let edges = self.graph.edges.iter().filter(|edge| !matches!(edge.op, Op::Assume { .. }));
+        edges.into_iter().any(|edge| self.reads(&edge.op, *var))
+    }
+
+    /// Behind the parameter `argv`: that `argv[argc]` is a null pointer, C11 5.1.2.2.1, if somebody uses both.
+    fn end_of_arguments(&mut self, main: FuncId, param: usize) -> Option<Op> {
+        let is_vector = matches!(self.signatures[main.index()].params.get(1), Some(Type::Pointer(_)));
+        if param != 1 || !is_vector || !self.is_argument_count(main) || !self.is_used(main, 1) {
+            return None;
+        }
+        let size_type = self.machine.size_type();
+        let (argc, argv) = (self.funcs[main.index()].params[0], self.funcs[main.index()].params[1]);
+        let argc = self.exprs.var(argc, self.vars[argc.index()].ty);
+        let number = self.exprs.cast(argc, size_type);
+        let width = self.exprs.constant(size_type, i128::from(size_type.bits / 8));
+        let offset = self.exprs.binary(BinOp::Mul, number, width);
+        let start = self.exprs.var(argv, self.vars[argv.index()].ty);
+        let addr = self.exprs.binary(BinOp::Add, start, offset);
+        let value = self.exprs.constant(size_type, 0);
+        Some(Op::Store { addr, value, region: RegionId::new(0) })
     }
 }

@@ -25,6 +25,9 @@ use super::{Lower, Val};
 pub(crate) const ORDER_MATTERS: &str =
     "operands that change what others use, in an order of evaluation that C leaves open";
 
+/// What a choice between orders of evaluation is.
+pub(super) const OPEN_ORDER: &str = "order of evaluation that C leaves open";
+
 /// Where the evaluation of an operand begins: the place, and the first edge.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Begin {

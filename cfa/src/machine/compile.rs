@@ -181,12 +181,22 @@ impl<'p> Compiler<'p> {
         Ok(())
     }
 
+    /// A call of a function, one of the program itself if there is one.
+    fn call_of(&self, func: FuncId) -> EdgeId {
+        let program = self.program;
+        let is_call = |edge: &EdgeId| matches!(program.edge(*edge).op, Op::Call { callee, .. } if callee == func);
+        let mut calls = (0..program.edges.len()).map(EdgeId::new).filter(is_call);
+        let is_own = |edge: &EdgeId| (program.edge(*edge).span.file as usize) < program.user_sources;
+        calls.clone().find(is_own).or_else(|| calls.next()).unwrap_or(self.edge)
+    }
+
     /// What happens when a function is entered.
     fn prologue(&mut self, func: FuncId) -> Result<(), TooLarge> {
         let program = self.program;
         if !self.local_objects[func.index()].is_empty() {
             if self.recursive.contains(&func) {
                 // A second activation would take the objects of the first one.
+                self.edge = self.call_of(func);
                 self.emit(Instr::Unsupported);
             }
             self.emit(Instr::Birth(func));

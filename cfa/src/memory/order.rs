@@ -69,6 +69,9 @@ fn members(input: &Input<'_>, edges: &[(usize, &Edge)], found: &PointsTo<'_>) ->
         Op::Alloc { kind: AllocKind::Heap, .. } => {
             Some((found.made_by(*at)?, false, u64::from(input.pointer_bits / 4)))
         }
+        Op::Alloc { kind: AllocKind::Arguments, .. } => {
+            Some((found.made_by(*at)?, false, u64::from(input.pointer_bits / 8)))
+        }
         Op::Alloc { kind: AllocKind::Stack | AllocKind::VariableLength, .. } => Some((found.made_by(*at)?, false, 1)),
         _ => None,
     });

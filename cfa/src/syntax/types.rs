@@ -21,8 +21,9 @@ impl<'a> Builder<'a, '_> {
                     "auto" => auto = true,
                     _ => {}
                 },
-                "alignas_qualifier" | "attribute_declaration" => {
-                    return self.refuse(child, "an alignment or attribute");
+                "attribute_declaration" => return self.refuse(child, "an attribute"),
+                "type_qualifier" if child.first_named_child().is_some() => {
+                    return self.refuse(child, "an alignment that is no number");
                 }
                 _ => {}
             }

@@ -64,8 +64,8 @@ fn what_is_not_read() {
         expect!["t.c:1:31: a second definition of 'f'; remove one definition"],
     );
     check(
-        "int main(void) { int x; switch (x) { case 1: if (x) case 2: x = 3; x = 4; } }",
-        expect!["t.c:1:53: a case label as an unbraced branch or behind a label; put braces around"],
+        "int main(void) { int x; switch (x) { case 1: if (x) l: case 2: x = 3; x = 4; } }",
+        expect!["t.c:1:56: a case label as an unbraced branch or behind a label; put braces around"],
     );
     check("int main(void) { break; }", expect!["t.c:1:18: break outside of a loop or switch; remove it"]);
     check("int main(void) { L: ; L: ; }", expect!["t.c:1:23: a second label 'L'; rename one of them"]);

@@ -16,6 +16,7 @@ mod links;
 mod lowering;
 mod machine;
 mod memory;
+mod orders;
 mod pointers;
 mod repair;
 mod skipping;

@@ -209,6 +209,48 @@ fn what_the_grammar_does_not_know() {
 }
 
 #[test]
+fn switches_without_braces() {
+    let body =
+        |statements: &str| result(&format!("int main(void) {{ int x = 1, y = 3, s = 0; {statements} return s; }}"));
+    assert_eq!(body("switch (x) while (y) { case 1: s += y; y--; }"), 6);
+    assert_eq!(body("switch (x) case 1: s = 4; s++;"), 5);
+    assert_eq!(body("switch (x + 1) case 1: s = 4; s++;"), 1);
+    assert_eq!(body("switch (x) do { default: s++; } while (s < 4); s += 10;"), 14);
+    assert_eq!(body("switch (x) if (s) { case 1: s++; } else case 2: s += 7;"), 1);
+    assert_eq!(body("switch (x + 1) if (s) { case 1: s++; } else case 2: s += 7;"), 7);
+    assert_eq!(body("switch (x) for (; y; y--) if (y == 2) case 0: s += 5; else default: s++; s += 100;"), 107);
+    assert_eq!(body("switch (x) switch (y) { case 1: s = 1; default: s += 2; }"), 0);
+    assert_eq!(body("switch (x) case 1: switch (y) case 3: s = 9; s++;"), 10);
+    assert_eq!(body("char c = 59; switch (c) while (y--) { case ';': case '}': s += sizeof \";})\"; }"), 16);
+    // Case labels as branches.
+    assert_eq!(body("switch (x) { case 0: while (s < 3) case 1: s++; s += 20; }"), 23);
+    assert_eq!(body("switch (x) { case 0: for (; s < 3;) if (s) case 1: s += 2; else default: s++; }"), 4);
+    assert_eq!(body("switch (x) { case 1: if (y == 3) case 2: s = 3; s += 4; }"), 7);
+    assert_eq!(body("switch (x + 1) { case 1: if (y == 0) case 2: s = 3; s += 4; }"), 7);
+    assert_eq!(body("switch (x) { case 1: if (y == 0) case 2: s = 3; s += 4; }"), 4);
+    assert_eq!(body("switch (y) { case 0: do case 3: if (s) s += 3; else s++; while (s < 3); s *= 2; }"), 8);
+}
+
+#[test]
+fn alignment() {
+    let text = "
+        struct A { _Alignas(8) char c; int x; }; struct B { char c; _Alignas(16) int x; }; _Alignas(32) char a; char b;
+        struct C { char c; int alignas(2 * 4) x; }; int main(void) { static _Alignas(64) char d;
+            return sizeof(struct A) + 100 * sizeof(struct B) + 10000 * sizeof(struct C); }";
+    assert_eq!(result(text), 8 + 3200 + 160_000);
+    for text in
+        ["_Alignas(double) char c = 3;", "static alignas(sizeof(int)) const int c = 3;", "const _Alignas(0) int c = 3;"]
+    {
+        let text = format!("int main(void) {{ {text} return c; }}");
+        assert!(try_load(&text, MachineModel::Ilp32).is_err(), "{text}");
+        let text = format!("{text} int main(void) {{ return c; }}");
+        assert!(try_load(&text, MachineModel::Ilp32).is_err(), "{text}");
+    }
+    let text = "#pragma pack(2)\nstruct A { _Alignas(8) int x; }; int main(void) { return sizeof(struct A); }";
+    assert!(load(text).edges.iter().any(|edge| matches!(edge.op, Op::Unsupported { .. })));
+}
+
+#[test]
 fn what_compilers_disagree_on_is_not_supported() {
     let program = load(
         "struct s { unsigned long long w : 40; } s;

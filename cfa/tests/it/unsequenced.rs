@@ -21,7 +21,7 @@ const GLOBALS: &str = "typedef unsigned long U; int nondet_int(void); void *mall
     struct node *over(struct node *n) { struct node *m = leaf(1); m->next = n; return m; }
     int length(struct node *a, struct node *b) { return a->data + b->data; }\n";
 
-fn program(statement: &str, machine: MachineModel) -> Program {
+pub(super) fn program(statement: &str, machine: MachineModel) -> Program {
     let text = format!(
         "{GLOBALS} int x, z; int main(void) {{ int y = 0, i = 0; int *q = &z; fp = set; list = nodes; nodes[0].next = nodes;
           {statement}; return x; }}"
@@ -29,15 +29,31 @@ fn program(statement: &str, machine: MachineModel) -> Program {
     crate::try_load(&text, machine).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// How many places are refused, and how many choices there are.
-fn places(program: &Program) -> (usize, usize) {
-    let refused = |op: &Op| matches!(op, Op::Unsupported { construct } if construct.contains("order of evaluation"));
-    let choice = |op: &Op| match op {
-        Op::Havoc { origin: HavocOrigin::Nondet { function }, .. } => &**function == cfa::ir::OPEN_ORDER,
+fn is_choice(op: &Op) -> bool {
+    match op {
+        Op::Havoc { origin: HavocOrigin::Unmodelled { what }, .. } => {
+            &**what == "order of evaluation that C leaves open"
+        }
         _ => false,
-    };
+    }
+}
+
+/// How many places are refused, and how many choices there are.
+pub(super) fn places(program: &Program) -> (usize, usize) {
+    let refused = |op: &Op| matches!(op, Op::Unsupported { construct } if construct.contains("order of evaluation"));
     let count = |is: &dyn Fn(&Op) -> bool| program.edges.iter().filter(|edge| is(&edge.op)).count();
-    (count(&refused), count(&choice))
+    (count(&refused), count(&is_choice))
+}
+
+/// Makes inputs of the choices, which have no value that a run could be based on.
+fn choices_as_inputs(program: &mut Program) {
+    for edge in &mut program.edges {
+        if is_choice(&edge.op)
+            && let Op::Havoc { origin, .. } = &mut edge.op
+        {
+            *origin = HavocOrigin::Nondet { function: "choice".into() };
+        }
+    }
 }
 
 fn check(statements: &[&str], expect: (usize, usize)) {
@@ -63,9 +79,10 @@ impl Inputs for Choices {
 }
 
 /// The values that `x` can have at the end.
-fn results(statement: &str) -> Vec<i128> {
-    let program = program(statement, MachineModel::Lp64);
+pub(super) fn results(statement: &str) -> Vec<i128> {
+    let mut program = program(statement, MachineModel::Lp64);
     assert_eq!(places(&program).0, 0, "{statement}");
+    choices_as_inputs(&mut program);
     let x = program.vars.iter().position(|var| &*var.name == "x").map(VarId::new);
     let targets = program.targets(&Property::default_errors());
     let code = Rc::new(Code::new(&program, &Setup::new(&targets, Storage::Inputs)).unwrap());
