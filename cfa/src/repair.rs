@@ -525,13 +525,13 @@ impl<'s, 't> Checker<'_, 's, 't> {
             let value = node.child_by_field("value");
             let mut inside =
                 node.named_children().filter(|child| value.is_none_or(|value| child.start_byte() > value.start_byte()));
-            if let Some(first) = inside.find(|child| child.kind() != "comment") {
-                if first.kind().ends_with("_statement") {
-                    let (start, end) = (self.start(node), self.end(first));
-                    self.edit(node, start, start, "{ ")?;
-                    self.edits.close_brace(end);
-                    return Ok(());
-                }
+            if let Some(first) = inside.find(|child| child.kind() != "comment")
+                && first.kind().ends_with("_statement")
+            {
+                let (start, end) = (self.start(node), self.end(first));
+                self.edit(node, start, start, "{ ")?;
+                self.edits.close_brace(end);
+                return Ok(());
             }
         }
         if branch || nested {
