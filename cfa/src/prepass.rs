@@ -5,7 +5,7 @@
 //! qualifiers in GNU spelling, `_Complex`, asm labels of declarations, static assertions. Rewritten: `typeof(..)` to `int`, `_Bool`
 //! to `bool`, `(T)` to `(int)`, `case 1 ... 5` to `case 1 || 5`; the syntax tree reads the true text in the source. Inserted:
 //! an empty statement between a label and `}`, names of unnamed bit-fields, `int` in declarations without a type, `sizeof`
-//! around types that are arguments, braces around bodies of `switch` that have none.
+//! around types that are arguments, braces around bodies of `switch` and around case labels that are branches.
 
 mod labels;
 mod switches;
@@ -50,7 +50,7 @@ pub(crate) fn scan(source: &str) -> Result<Prepass, Refusal> {
         typeofs: Vec::new(),
         attributes: Vec::new(),
         labels: Vec::new(),
-        switches: Vec::new(),
+        with_body: Vec::new(),
         typedefs: FxHashSet::default(),
         typedef_at: None,
         at: 0,
@@ -59,7 +59,7 @@ pub(crate) fn scan(source: &str) -> Result<Prepass, Refusal> {
         previous: Token::Start,
     };
     scanner.run()?;
-    switches::put_braces(&scanner.base, &scanner.switches, &mut scanner.edits);
+    switches::put_braces(&scanner.base, &scanner.with_body, &mut scanner.edits);
     let Scanner { base, edits, layout_attributes, packs, typeofs, attributes, labels, .. } = scanner;
     let links = links::read(source, &base, &attributes);
     Ok(Prepass { base, edits, layout_attributes, packs, typeofs, links, labels })
@@ -101,8 +101,8 @@ struct Scanner<'s> {
     /// Attributes, labels of declarations and pragmas.
     attributes: Vec<(usize, usize)>,
     labels: Vec<LocalLabels>,
-    /// Where the words `switch` are.
-    switches: Vec<usize>,
+    /// Where statements begin that have others within.
+    with_body: Vec<usize>,
     /// The names that plain typedefs have declared so far, anywhere.
     typedefs: FxHashSet<Vec<u8>>,
     /// How many brackets were open at the `typedef` that is being read.
@@ -551,7 +551,7 @@ impl Scanner<'_> {
                     self.blank(start, end);
                 }
             }
-            b"switch" => self.switches.push(start),
+            word if switches::has_body(word) => self.with_body.push(start),
             b"goto" => self.computed_goto(start, end),
             b"__label__" => return self.local_labels(start, end),
             b"typedef" => self.typedef_at = Some(self.open.len()),

@@ -506,8 +506,7 @@ impl<'s, 't> Checker<'_, 's, 't> {
         self.edit(node, close + 1, close + 1, ")")
     }
 
-    /// A case label as an unbraced branch: tree-sitter puts all statements up to the next label below the branch. It gets
-    /// braces.
+    /// A case label as an unbraced branch: tree-sitter puts all statements up to the next label below the branch.
     fn case_as_branch(&mut self, node: Node<'t>) -> Result<(), Refusal> {
         let Some(parent) = self.parent() else { return Ok(()) };
         let branch = matches!(
@@ -520,19 +519,6 @@ impl<'s, 't> Checker<'_, 's, 't> {
         {
             let start = self.start(node);
             return self.edit(node, start, start, "; ");
-        }
-        if branch {
-            let value = node.child_by_field("value");
-            let mut inside =
-                node.named_children().filter(|child| value.is_none_or(|value| child.start_byte() > value.start_byte()));
-            if let Some(first) = inside.find(|child| child.kind() != "comment")
-                && first.kind().ends_with("_statement")
-            {
-                let (start, end) = (self.start(node), self.end(first));
-                self.edit(node, start, start, "{ ")?;
-                self.edits.close_brace(end);
-                return Ok(());
-            }
         }
         if branch || nested {
             return self.refuse(

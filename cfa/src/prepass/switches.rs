@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Bodies of `switch` without braces: `switch (x) while (y) { case 1: .. }`. They get braces.
+//! Bodies without braces that the grammar does not know: `switch (x) while (y) { case 1: .. }`, and case labels as branches,
+//! `while (y) case 1: x++;`. They get braces.
 
 use crate::text::Edits;
 
@@ -8,12 +9,21 @@ use super::is_word;
 /// Statements within statements deeper than this are left alone.
 const MAX_DEPTH: usize = 100;
 
-/// Puts braces around bodies of the switches at the given places, in a text whose comments are blank.
-pub(super) fn put_braces(base: &[u8], switches: &[usize], edits: &mut Edits) {
-    for at in switches {
+/// Whether a word begins a statement with another one within.
+pub(super) fn has_body(word: &[u8]) -> bool {
+    matches!(word, b"switch" | b"if" | b"else" | b"while" | b"do" | b"for")
+}
+
+/// Puts braces around bodies of what stands at the given places, in a text whose comments are blank.
+pub(super) fn put_braces(base: &[u8], places: &[usize], edits: &mut Edits) {
+    for at in places {
         let reader = Reader { base };
-        let Some(start) = reader.brackets(at + "switch".len()).map(|at| reader.skip_space(at)) else { continue };
-        if base.get(start) == Some(&b'{') {
+        let word = reader.word(*at);
+        let behind = at + word.len();
+        let body = if matches!(word, b"do" | b"else") { Some(behind) } else { reader.brackets(behind) };
+        let Some(start) = body.map(|at| reader.skip_space(at)) else { continue };
+        let is_label = matches!(reader.word(start), b"case" | b"default");
+        if base.get(start) == Some(&b'{') || (word != b"switch" && !is_label) {
             continue;
         }
         if let Some(end) = reader.statement(start, 0)

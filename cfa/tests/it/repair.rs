@@ -223,6 +223,8 @@ fn switches_without_braces() {
     assert_eq!(body("switch (x) case 1: switch (y) case 3: s = 9; s++;"), 10);
     assert_eq!(body("char c = 59; switch (c) while (y--) { case ';': case '}': s += sizeof \";})\"; }"), 16);
     // Case labels as branches.
+    assert_eq!(body("switch (y) { case 0: while (s < 3) case 3: case 4: s++; s += 20; }"), 23);
+    assert_eq!(body("switch (y) { case 0: if (x) case 2: if (s) default: s += 5; else s++; s += 20; }"), 25);
     assert_eq!(body("switch (x) { case 0: while (s < 3) case 1: s++; s += 20; }"), 23);
     assert_eq!(body("switch (x) { case 0: for (; s < 3;) if (s) case 1: s += 2; else default: s++; }"), 4);
     assert_eq!(body("switch (x) { case 1: if (y == 3) case 2: s = 3; s += 4; }"), 7);
