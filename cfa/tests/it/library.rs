@@ -164,3 +164,17 @@ fn comparisons_that_do_more() {
         assert_eq!(refused.count(), count, "{compare}");
     }
 }
+
+/// A function of the program that is called like the one of the library that gives `errno` any value does what it says.
+#[test]
+fn names_of_the_library_in_programs() {
+    let program = load(
+        "int *__errno_location(void); int g; int __errno_any(void) { return ++g; }
+         int main(void) { *__errno_location() = 0; return __errno_any() - g; }",
+    );
+    let is_choice = |op: &Op| match op {
+        Op::Havoc { origin: HavocOrigin::Unmodelled { what }, .. } => what.starts_with("order of evaluation"),
+        _ => false,
+    };
+    assert_eq!(program.edges.iter().filter(|edge| is_choice(&edge.op)).count(), 1);
+}
