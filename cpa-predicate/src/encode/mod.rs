@@ -98,7 +98,8 @@ impl Encoder {
     /// The solver for single checks of formulas of whole paths, which are large circuits in any case: that of the theory of the
     /// encoding, with arrays eliminated, and bit vectors as clauses.
     pub fn whole_paths(&self) -> Z3Config {
-        let eager = self.encoding == Encoding::Bitvector;
+        // Circuits of floating-point operations are easier for Z3's own search.
+        let eager = self.encoding == Encoding::Bitvector && !self.has_floats;
         Z3Config { logic: Some(self.theory()), eliminate_arrays: true, eager, ..Z3Config::default() }
     }
 
