@@ -261,7 +261,7 @@ fn place(program: &Program, edge: EdgeId) -> String {
 
 /// For an edge of a function of the library the call of the program that it belongs to, if the steps tell.
 fn call_of_library(program: &Program, passed: &[Step], edge: EdgeId) -> EdgeId {
-    let is_own = |edge: &EdgeId| (program.edges[edge.index()].span.file as usize) < program.user_sources;
+    let is_own = |edge: &EdgeId| program.is_users(program.edge(*edge).span);
     let mut calls: Vec<EdgeId> = Vec::new();
     for step in passed {
         match step {

@@ -124,6 +124,20 @@ pub(crate) fn is_harmless(text: &str) -> bool {
     matches!(name, "line" | "pragma" | "ident" | "sccs") || name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+/// Behind the string or character constant that begins at `start`; none if it does not end in its line.
+fn behind_literal(text: &[u8], start: usize) -> Option<usize> {
+    let quote = text[start];
+    let mut at = start + 1;
+    loop {
+        match text.get(at)? {
+            b'\\' => at += 2,
+            b'\n' => return None,
+            byte if *byte == quote => return Some(at + 1),
+            _ => at += 1,
+        }
+    }
+}
+
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$'
 }
@@ -286,18 +300,9 @@ impl Scanner<'_> {
     }
 
     fn end_of_literal(&self, start: usize, quote: u8) -> Result<usize, Refusal> {
-        let mut at = start + 1;
-        loop {
-            match self.src.get(at) {
-                Some(b'\\') => at += 2,
-                Some(byte) if *byte == quote => return Ok(at + 1),
-                Some(b'\n') | None => {
-                    let what = if quote == b'"' { "a string" } else { "a character constant" };
-                    return Self::refuse(start, &format!("{what} that does not end"), "is the file complete?");
-                }
-                Some(_) => at += 1,
-            }
-        }
+        let what = if quote == b'"' { "a string" } else { "a character constant" };
+        let refusal = || Self::refuse(start, &format!("{what} that does not end"), "is the file complete?");
+        behind_literal(self.src, start).map_or_else(refusal, Ok)
     }
 
     fn number(&mut self) {

@@ -187,6 +187,11 @@ impl Program {
         self.lines[span.file as usize].location(&self.sources[span.file as usize].name, span.start)
     }
 
+    /// Whether a span is in a file that the user gave, and not in the definition of a library function.
+    pub fn is_users(&self, span: Span) -> bool {
+        (span.file as usize) < self.user_sources
+    }
+
     /// The variables of each function.
     pub fn locals(&self) -> Vec<Vec<VarId>> {
         let mut locals = vec![Vec::new(); self.funcs.len()];

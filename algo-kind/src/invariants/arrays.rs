@@ -21,12 +21,13 @@ use cpa_predicate::Manager;
 use indexmap::{IndexMap, IndexSet};
 use smt::{BvBin, BvCmp, TermId, Terms};
 
-use super::candidates::{constants_in, interesting_variables, variable};
+use super::candidates::{constants_in, interesting_variables, is_usable, variable};
 use super::instances::{INDEX, index};
 use super::memory::{Array, Base, Index, Layout};
 use super::nullspace::{independent, null_space};
 use super::sample::Sample;
 use conditions::{Shape, known};
+use facts::Singles;
 
 /// How many candidates a cut point has.
 const CANDIDATES: usize = 200;
@@ -100,8 +101,6 @@ pub(crate) struct Search<'a> {
     samples: &'a [Sample],
     /// Whether a variable can be mentioned.
     in_scope: &'a dyn Fn(VarId) -> bool,
-    /// Whether the program compares elements with each other.
-    compares: bool,
     /// What a run leaves out because it has something stronger.
     pub(crate) weaker: Vec<Weaker>,
 }
@@ -115,7 +114,7 @@ impl<'a> Search<'a> {
         samples: &'a [Sample],
         in_scope: &'a dyn Fn(VarId) -> bool,
     ) -> Self {
-        Search { manager, program, layout, samples, in_scope, compares: false, weaker: Vec::new() }
+        Search { manager, program, layout, samples, in_scope, weaker: Vec::new() }
     }
 
     /// The candidates that hold in all samples.
@@ -127,12 +126,13 @@ impl<'a> Search<'a> {
             .take(ARRAYS)
             .collect();
         let scalars = self.scalars(&arrays);
-        let shapes = self.shapes();
-        self.compares = self.compares_elements();
+        let origins = self.origins();
+        let shapes = self.shapes(&origins);
+        let in_pairs = self.compares_elements(&origins);
         let flags = self.flags();
         for &at in &arrays {
             let ranges = self.ranges(&self.layout.arrays[at]);
-            let singles = self.singles(at);
+            let singles = Singles { elements: self.singles(at), in_pairs };
             found.extend(self.copies(at, &arrays, &ranges));
             // Each fact with how far it reaches behind the index, and the ranges where it holds.
             let mut facts: IndexMap<(TermId, i128), Vec<usize>> = IndexMap::new();
@@ -395,9 +395,8 @@ fn is_fixed(program: &Program, temporary: VarId) -> bool {
 
 /// Whether a variable holds a number and can be mentioned.
 fn is_number(program: &Program, layout: &Layout, in_scope: &dyn Fn(VarId) -> bool, var: VarId) -> bool {
-    let data = program.var(var);
     let points = layout.arrays.iter().any(|array| array.base == Base::Pointer(var));
-    in_scope(var) && !data.temporary && data.float.is_none() && !points
+    is_usable(program, in_scope, var) && !points
 }
 
 /// The variables in indices of an array, those that these are compared with, and those that these are compared with in turn.

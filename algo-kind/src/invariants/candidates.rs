@@ -205,7 +205,7 @@ impl<'a> Guesser<'a> {
     /// Equalities of variables one of which is assigned, or passed as an argument, to the other.
     fn copies(&mut self, in_scope: &dyn Fn(VarId) -> bool, out: &mut Vec<TermId>) {
         let (program, mut found) = (self.program, 0);
-        let usable = |var: VarId| in_scope(var) && !program.var(var).temporary && program.var(var).float.is_none();
+        let usable = |var: VarId| is_usable(program, in_scope, var);
         for (var, value) in assigned(program) {
             let Some(from) = program.exprs.converted_var(value).filter(|&from| from != var) else { continue };
             let atoms = [Atom::Var(var), Atom::Var(from)];
@@ -571,6 +571,12 @@ fn sum_of(sample: &Sample, at: usize, count: i128) -> Option<i128> {
     Some(sums[found].1)
 }
 
+/// Whether a variable of the source that is no floating-point number can be mentioned.
+pub(super) fn is_usable(program: &Program, in_scope: &dyn Fn(VarId) -> bool, var: VarId) -> bool {
+    let data = program.var(var);
+    in_scope(var) && !data.temporary && data.float.is_none()
+}
+
 /// Variables in the order of how often they occur in conditions and in updates by themselves; temporaries do not count.
 pub(crate) fn interesting_variables(program: &Program, in_scope: &dyn Fn(VarId) -> bool) -> Vec<VarId> {
     let mut weights = vec![0u32; program.vars.len()];
@@ -585,10 +591,7 @@ pub(crate) fn interesting_variables(program: &Program, in_scope: &dyn Fn(VarId) 
         }
     }
     let mut vars: Vec<VarId> = (0..program.vars.len()).map(VarId::new).collect();
-    vars.retain(|&var| {
-        let data = program.var(var);
-        weights[var.index()] > 0 && in_scope(var) && !data.temporary && data.float.is_none()
-    });
+    vars.retain(|&var| weights[var.index()] > 0 && is_usable(program, in_scope, var));
     vars.sort_by_key(|var| std::cmp::Reverse(weights[var.index()]));
     vars
 }

@@ -6,7 +6,7 @@ use cfa::ids::VarId;
 use cfa::ir::{CmpOp, ExprKind, Op};
 use smt::{BvBin, TermId};
 
-use super::candidates::{Atom, Guesser, compare, has_polynomials, holds};
+use super::candidates::{Atom, Guesser, compare, has_polynomials, holds, is_usable};
 
 /// How many assignments are looked at.
 const ASSIGNMENTS: usize = 30;
@@ -32,7 +32,7 @@ impl Guesser<'_> {
     /// That variables are what they are assigned.
     fn assigned(&mut self, in_scope: &dyn Fn(VarId) -> bool) -> Vec<TermId> {
         let program = self.program;
-        let usable = |var: VarId| in_scope(var) && !program.var(var).temporary && program.var(var).float.is_none();
+        let usable = |var: VarId| is_usable(program, in_scope, var);
         let mut found = Vec::new();
         for edge in &program.edges {
             let Op::Assign { var, value } = edge.op else { continue };

@@ -10,7 +10,7 @@ use cfa::ir::{ExprKind, Op};
 use cpa_predicate::Encoding;
 use smt::{BvBin, Term, TermId};
 
-use super::candidates::{Atom, Guesser, holds, variable};
+use super::candidates::{Guesser, holds, is_usable, variable};
 use super::memory::{Layout, assigned};
 
 /// How many candidates are tried.
@@ -27,7 +27,7 @@ impl Guesser<'_> {
         if self.manager.encoder.encoding() != Encoding::Bitvector {
             return;
         }
-        let usable = |var: VarId| in_scope(var) && !program.var(var).temporary && program.var(var).float.is_none();
+        let usable = |var: VarId| is_usable(program, in_scope, var);
         let mut found = Vec::new();
         for id in program.edge_ids() {
             let edge = program.edge(id);
@@ -35,7 +35,7 @@ impl Guesser<'_> {
             if !usable(var) || program.loops.innermost(edge.src).is_none() {
                 continue;
             }
-            let x = self.term(Atom::Var(var));
+            let x = variable(self.manager, var);
             let mut facts = self.facts(id, var, value);
             facts.retain(|&fact| self.is_about(&usable, fact));
             if facts.is_empty() {
@@ -82,11 +82,14 @@ impl Guesser<'_> {
                     facts.push(if truth { term } else { terms.not(term) });
                     None
                 }
-                Op::Assign { var, value } => encoder.value(terms, value).ok().map(|value| (var, value)),
-                Op::Load { var, addr, region } => encoder.value(terms, addr).ok().map(|addr| {
-                    let bits = program.var(var).ty.bits;
-                    (var, encoder.read(terms, region, addr, bits))
-                }),
+                Op::Assign { var, value } => {
+                    let Ok(value) = encoder.value(terms, value) else { break };
+                    Some((var, value))
+                }
+                Op::Load { var, addr, region } => {
+                    let Ok(addr) = encoder.value(terms, addr) else { break };
+                    Some((var, encoder.read(terms, region, addr, program.var(var).ty.bits)))
+                }
                 Op::Skip => None,
                 _ => break,
             };

@@ -186,7 +186,7 @@ impl<'p> Compiler<'p> {
         let program = self.program;
         let is_call = |edge: &EdgeId| matches!(program.edge(*edge).op, Op::Call { callee, .. } if callee == func);
         let mut calls = (0..program.edges.len()).map(EdgeId::new).filter(is_call);
-        let is_own = |edge: &EdgeId| (program.edge(*edge).span.file as usize) < program.user_sources;
+        let is_own = |edge: &EdgeId| program.is_users(program.edge(*edge).span);
         calls.clone().find(is_own).or_else(|| calls.next()).unwrap_or(self.edge)
     }
 

@@ -4,7 +4,7 @@
 
 use crate::text::Edits;
 
-use super::is_word;
+use super::{behind_literal, is_word};
 
 /// Statements within statements deeper than this are left alone.
 const MAX_DEPTH: usize = 100;
@@ -48,16 +48,6 @@ impl Reader<'_> {
         &self.base[at..at + length]
     }
 
-    /// Behind the string or character that begins here.
-    fn literal(&self, at: usize) -> Option<usize> {
-        let quote = self.base[at];
-        let mut at = at + 1;
-        while *self.base.get(at)? != quote {
-            at += if self.base[at] == b'\\' { 2 } else { 1 };
-        }
-        Some(at + 1)
-    }
-
     /// Behind the brackets that open here.
     fn brackets(&self, at: usize) -> Option<usize> {
         let mut at = self.skip_space(at);
@@ -67,7 +57,7 @@ impl Reader<'_> {
                 b'(' | b'[' | b'{' => depth += 1,
                 b')' | b']' | b'}' => depth = depth.checked_sub(1)?,
                 b'"' | b'\'' => {
-                    at = self.literal(at)?;
+                    at = behind_literal(self.base, at)?;
                     continue;
                 }
                 _ if depth == 0 => return None,
@@ -88,7 +78,7 @@ impl Reader<'_> {
                 byte if byte == wanted => return Some(at + 1),
                 b'(' | b'[' | b'{' => self.brackets(at)?,
                 b')' | b']' | b'}' => return None,
-                b'"' | b'\'' => self.literal(at)?,
+                b'"' | b'\'' => behind_literal(self.base, at)?,
                 _ => at + 1,
             };
         }

@@ -115,7 +115,7 @@ fn what_is_left_are_abstraction_locations_and_where_blocks_meet() {
             // Functions of the library may be there that nobody calls.
             let called = |func| {
                 let calls = |op: &Op| matches!(op, Op::Call { callee, .. } if *callee == func);
-                let is_own = (program.func(func).span.file as usize) < program.user_sources;
+                let is_own = program.is_users(program.func(func).span);
                 is_own || program.edges.iter().any(|edge| calls(&edge.op))
             };
             let heads = program.loops.loops.iter().filter(|l| l.reducible).map(|l| l.head);

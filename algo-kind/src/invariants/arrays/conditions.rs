@@ -31,8 +31,11 @@ pub(super) struct Shape {
     pub(super) reach: i128,
 }
 
+/// The variables that hold elements of arrays.
+pub(super) type Origins = IndexMap<VarId, Origin>;
+
 /// Where the value of a variable may stand in memory.
-enum Origin {
+pub(super) enum Origin {
     /// It was loaded from the element of an array in a region.
     Element(Base, Index),
     /// It is loaded from arrays or stored in them, somewhere.
@@ -41,19 +44,18 @@ enum Origin {
 
 impl Search<'_> {
     /// The conditions of the program in which elements occur.
-    pub(super) fn shapes(&self) -> Vec<Shape> {
-        let origins = self.origins();
+    pub(super) fn shapes(&self, origins: &Origins) -> Vec<Shape> {
         let mut seen = BTreeSet::new();
         let mut shapes = Vec::new();
         for cond in tested(self.program) {
             if seen.insert(cond) && shapes.len() < CONDITIONS {
-                shapes.extend(self.shape(&origins, cond));
+                shapes.extend(self.shape(origins, cond));
             }
         }
         shapes
     }
 
-    fn shape(&self, origins: &IndexMap<VarId, Origin>, cond: ExprId) -> Option<Shape> {
+    fn shape(&self, origins: &Origins, cond: ExprId) -> Option<Shape> {
         let program = self.program;
         let vars = program.exprs.vars(cond);
         let loaded = |var: &VarId| match origins.get(var) {
@@ -105,20 +107,19 @@ impl Search<'_> {
     }
 
     /// Whether the program compares two elements with each other.
-    pub(super) fn compares_elements(&self) -> bool {
-        let origins = self.origins();
+    pub(super) fn compares_elements(&self, origins: &Origins) -> bool {
         let is_element = |var: &VarId| matches!(origins.get(var), Some(Origin::Element(..)));
         tested(self.program).any(|cond| self.program.exprs.vars(cond).iter().filter(|var| is_element(var)).count() > 1)
     }
 
     /// The variables that hold elements of arrays.
-    fn origins(&self) -> IndexMap<VarId, Origin> {
+    pub(super) fn origins(&self) -> Origins {
         let program = self.program;
         let mut written: IndexMap<VarId, u32> = IndexMap::new();
         for var in program.edges.iter().filter_map(|edge| edge.op.written()) {
             *written.entry(var).or_default() += 1;
         }
-        let mut origins: IndexMap<VarId, Origin> = IndexMap::new();
+        let mut origins = Origins::new();
         for edge in &program.edges {
             match edge.op {
                 Op::Load { var, addr, region } => {

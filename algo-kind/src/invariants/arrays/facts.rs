@@ -20,6 +20,13 @@ pub(super) struct Single {
     element: TermId,
 }
 
+/// The single elements of an array that the others are compared with.
+pub(super) struct Singles {
+    pub(super) elements: Vec<Single>,
+    /// Whether there also are comparisons with one or the other one of two: where the program compares elements.
+    pub(super) in_pairs: bool,
+}
+
 /// What an operation computes, but for addresses.
 fn told(op: &Op) -> Vec<ExprId> {
     match op {
@@ -41,7 +48,7 @@ impl Search<'_> {
         &mut self,
         at: usize,
         arrays: &[usize],
-        (scalars, singles): (&[Scalar], &[Single]),
+        (scalars, singles): (&[Scalar], &Singles),
         rows: &[Row],
     ) -> Vec<TermId> {
         let ty = self.layout.arrays[at].ty;
@@ -118,7 +125,7 @@ impl Search<'_> {
     }
 
     /// Comparisons with single elements of the array, or with one or the other one of two.
-    fn comparisons_with_elements(&mut self, at: usize, singles: &[Single], rows: &[Row]) -> Vec<TermId> {
+    fn comparisons_with_elements(&mut self, at: usize, singles: &Singles, rows: &[Row]) -> Vec<TermId> {
         let mut facts = Vec::new();
         if rows.windows(2).all(|pair| pair[0].0 != pair[1].0) {
             // A single element is compared with itself.
@@ -126,7 +133,7 @@ impl Search<'_> {
         }
         // For each single element how the others are to it; none where it has a negative index and so is no element.
         let mut orders: Vec<(&Single, Vec<Option<Ordering>>)> = Vec::new();
-        for single in singles {
+        for single in &singles.elements {
             let order = |&(sample, _, value): &Row| {
                 let index = single.indices[sample]?;
                 if index < 0 {
@@ -144,7 +151,7 @@ impl Search<'_> {
             let (simple, rest): (Vec<_>, Vec<_>) =
                 orders.iter().partition(|(_, order)| order.iter().all(|order| *order != Some(never)));
             facts.extend(simple.iter().map(|(single, _)| self.beside(at, single, never)));
-            let rest = if self.compares { &rest[..] } else { &[] };
+            let rest = if singles.in_pairs { &rest[..] } else { &[] };
             for (number, (one, first)) in rest.iter().enumerate() {
                 for (other, second) in &rest[number + 1..] {
                     if first.iter().zip(second).all(|(a, b)| *a != Some(never) || *b != Some(never)) {

@@ -75,7 +75,7 @@ impl Context {
         }
     }
 
-    fn sort_of(&self, ast: Z3_ast) -> Result<Sort, Error> {
+    pub(super) fn sort_of(&self, ast: Z3_ast) -> Result<Sort, Error> {
         let c = self.raw();
         // SAFETY: `ast` is alive, and so is its sort.
         unsafe {

@@ -10,13 +10,16 @@
 //! The clauses are those of Tseitin, *On the Complexity of Derivation in Propositional Calculus*, 1968. Z3's tactic for that takes five
 //! times as long as all others together.
 
+use std::time::Duration;
+
 use rustc_hash::FxHashMap;
 use z3_sys::*;
 
-use super::context::{Context, c_string};
+use super::context::Context;
 use crate::error::Error;
-use crate::solver::Limits;
 use crate::solver::sat::{Literal, Sat};
+use crate::solver::{Limits, measured};
+use crate::term::Sort;
 
 /// What turns a formula about bit vectors into one about their bits.
 const TACTICS: [&str; 7] =
@@ -33,15 +36,14 @@ pub(super) enum Decision {
 
 /// Whether the formulas, which the caller keeps alive, are satisfiable together.
 pub(super) fn decide(context: &Context, formulas: &[Z3_ast], limits: &Limits) -> Result<Decision, Error> {
-    let goal = Goal::blasted(context, formulas, limits)?;
-    let mut clauses = Clauses::new(context);
-    for i in 0..goal.size() {
-        let formula = goal.formula(i)?;
-        if !clauses.assert(formula)? {
-            return Ok(Decision::Inapplicable);
-        }
-    }
-    if clauses.sat.solve(limits)? {
+    let mut spent = Duration::ZERO;
+    let prepared = measured(&mut spent, || {
+        let goal = Goal::blasted(context, formulas, limits)?;
+        Ok(Clauses::of(&goal)?.map(|clauses| (goal, clauses)))
+    })?;
+    let Some((goal, mut clauses)) = prepared else { return Ok(Decision::Inapplicable) };
+    let rest = limits.timeout.map(|timeout| timeout.saturating_sub(spent));
+    if clauses.sat.solve(&Limits { timeout: rest, ..limits.clone() })? {
         clauses.model().and_then(|model| goal.converted(model)).map(Decision::Sat)
     } else {
         Ok(Decision::Unsat)
@@ -55,53 +57,30 @@ struct Goal<'c> {
 }
 
 impl<'c> Goal<'c> {
+    /// A goal that stays alive as long as this one.
+    fn new(context: &'c Context, raw: Z3_goal) -> Self {
+        // SAFETY: the goal was made by the last call and is alive.
+        unsafe { Z3_goal_inc_ref(context.raw(), raw) };
+        Goal { context, raw }
+    }
+
     /// The goal after [`TACTICS`].
     fn blasted(context: &'c Context, formulas: &[Z3_ast], limits: &Limits) -> Result<Self, Error> {
         let c = context.raw();
-        // SAFETY: the goal is referenced while `first` lives.
-        let first = unsafe {
-            let raw = context.made(Z3_mk_goal(c, true, false, false))?;
-            Z3_goal_inc_ref(c, raw);
-            Goal { context, raw }
-        };
+        // SAFETY: models are asked for, and nothing else.
+        let given = Goal::new(context, context.made(unsafe { Z3_mk_goal(c, true, false, false) })?);
         for &formula in formulas {
             // SAFETY: goal and formula are alive.
-            unsafe { Z3_goal_assert(c, first.raw, formula) };
+            unsafe { Z3_goal_assert(c, given.raw, formula) };
             context.error()?;
         }
-        let mut goal = first;
-        for tactic in TACTICS {
-            goal = goal.after(tactic, limits)?;
-        }
-        Ok(goal)
-    }
-
-    fn after(&self, tactic: &str, limits: &Limits) -> Result<Self, Error> {
-        let (context, c) = (self.context, self.context.raw());
-        let name = c_string(tactic);
-        // SAFETY: each object is referenced from when it is made until it is not used any more.
-        unsafe {
-            let tactic = context.made(Z3_mk_tactic(c, name.as_ptr()))?;
-            Z3_tactic_inc_ref(c, tactic);
-            let (applied, cause) = context.watchdog().guard(limits, || Z3_tactic_apply(c, tactic, self.raw));
-            let applied = match cause {
-                None => context.made(applied.flatten()),
-                Some(cause) => Err(context.error().err().unwrap_or(Error::GaveUp(cause.reason()))),
-            };
-            Z3_tactic_dec_ref(c, tactic);
-            let applied = applied?;
-            Z3_apply_result_inc_ref(c, applied);
-            let goal = match Z3_apply_result_get_num_subgoals(c, applied) {
-                1 => context.made(Z3_apply_result_get_subgoal(c, applied, 0)),
+        // SAFETY: the result is alive while it is read.
+        context.apply_to(given.raw, &TACTICS, limits, |applied| unsafe {
+            match Z3_apply_result_get_num_subgoals(c, applied) {
+                1 => Ok(Goal::new(context, context.made(Z3_apply_result_get_subgoal(c, applied, 0))?)),
                 _ => Err(Error::Solver("a tactic splits the formula".to_owned())),
-            };
-            let goal = goal.map(|raw| {
-                Z3_goal_inc_ref(c, raw);
-                Goal { context, raw }
-            });
-            Z3_apply_result_dec_ref(c, applied);
-            goal
-        }
+            }
+        })
     }
 
     fn size(&self) -> u32 {
@@ -141,98 +120,37 @@ impl Drop for Goal<'_> {
 struct Clauses<'c> {
     context: &'c Context,
     sat: Sat,
-    /// The literals of formulas without their negations. The formulas live as long as those that are asserted.
+    /// The literals of formulas, which live as long as those that are asserted.
     literals: FxHashMap<Z3_ast, Literal>,
     /// The Boolean variables of Z3 among them.
-    variables: Vec<(Z3_func_decl, Literal)>,
+    variables: Vec<(Z3_ast, Literal)>,
     truth: Literal,
 }
 
-/// An operator of a Boolean formula, or none that is known here.
-#[derive(Copy, Clone, Eq, PartialEq)]
-enum Gate {
-    True,
-    False,
-    Not,
-    And,
-    Or,
-    Equal,
-    Xor,
-    Implies,
-    Choice,
-    Variable,
-}
-
 impl<'c> Clauses<'c> {
-    fn new(context: &'c Context) -> Self {
+    /// The formulas of a goal; none if there is more in them than Boolean variables and operators.
+    fn of(goal: &Goal<'c>) -> Result<Option<Self>, Error> {
         let mut sat = Sat::new();
         let truth = sat.variable();
         sat.clause([truth]);
-        Clauses { context, sat, literals: FxHashMap::default(), variables: Vec::new(), truth }
-    }
-
-    /// The operator and the operands of a formula.
-    fn parts(&self, formula: Z3_ast) -> Result<Option<(Gate, Z3_func_decl, Vec<Z3_ast>)>, Error> {
-        let c = self.context.raw();
-        // SAFETY: the formula is alive, and so are its operands.
-        unsafe {
-            if Z3_get_ast_kind(c, formula) != AstKind::App {
-                return Ok(None);
-            }
-            let app = self.context.made(Z3_to_app(c, formula))?;
-            let decl = self.context.made(Z3_get_app_decl(c, app))?;
-            let gate = match Z3_get_decl_kind(c, decl) {
-                DeclKind::True => Gate::True,
-                DeclKind::False => Gate::False,
-                DeclKind::Not => Gate::Not,
-                DeclKind::And => Gate::And,
-                DeclKind::Or => Gate::Or,
-                DeclKind::Eq | DeclKind::Iff => Gate::Equal,
-                DeclKind::Xor => Gate::Xor,
-                DeclKind::Implies => Gate::Implies,
-                DeclKind::Ite => Gate::Choice,
-                DeclKind::Uninterpreted => Gate::Variable,
-                _ => return Ok(None),
-            };
-            let operands = (0..Z3_get_app_num_args(c, app))
-                .map(|i| self.context.made(Z3_get_app_arg(c, app, i)))
-                .collect::<Result<Vec<Z3_ast>, Error>>()?;
-            // An operand that is not Boolean has an operator that is not known.
-            let known = gate != Gate::Variable || operands.is_empty() && self.is_boolean(formula)?;
-            Ok(known.then_some((gate, decl, operands)))
-        }
-    }
-
-    fn is_boolean(&self, formula: Z3_ast) -> Result<bool, Error> {
-        let c = self.context.raw();
-        // SAFETY: the formula is alive.
-        unsafe {
-            let sort = self.context.made(Z3_get_sort(c, formula))?;
-            Ok(Z3_get_sort_kind(c, sort) == SortKind::Bool)
-        }
-    }
-
-    /// Adds a formula. Returns whether all of it is known here.
-    fn assert(&mut self, formula: Z3_ast) -> Result<bool, Error> {
-        let mut formulas = vec![formula];
+        let mut clauses =
+            Clauses { context: goal.context, sat, literals: FxHashMap::default(), variables: Vec::new(), truth };
+        let mut formulas = (0..goal.size()).map(|i| goal.formula(i)).collect::<Result<Vec<Z3_ast>, Error>>()?;
         while let Some(formula) = formulas.pop() {
-            match self.parts(formula)? {
-                Some((Gate::And, _, parts)) => formulas.extend(parts),
-                Some((Gate::Or, _, parts)) => {
-                    let Some(clause) = self.all(&parts)? else { return Ok(false) };
-                    self.sat.clause(clause);
+            let disjuncts = match clauses.context.connective(formula)? {
+                (DeclKind::And, parts) => {
+                    formulas.extend(parts);
+                    continue;
                 }
-                _ => {
-                    let Some(clause) = self.all(&[formula])? else { return Ok(false) };
-                    self.sat.clause(clause);
-                }
-            }
+                (DeclKind::Or, parts) => parts,
+                _ => vec![formula],
+            };
+            let literals: Option<Vec<Literal>> =
+                disjuncts.into_iter().map(|part| clauses.literal(part)).collect::<Result<_, Error>>()?;
+            let Some(literals) = literals else { return Ok(None) };
+            clauses.sat.clause(literals);
         }
-        Ok(true)
-    }
-
-    fn all(&mut self, formulas: &[Z3_ast]) -> Result<Option<Vec<Literal>>, Error> {
-        formulas.iter().map(|&formula| self.literal(formula)).collect()
+        Ok(Some(clauses))
     }
 
     /// The literal of a formula; none if there is something in it that is not known here.
@@ -243,30 +161,30 @@ impl<'c> Clauses<'c> {
                 open.pop();
                 continue;
             }
-            let Some((gate, decl, operands)) = self.parts(next)? else { return Ok(None) };
+            let (operator, operands) = self.context.connective(next)?;
             let missing = open.len();
             open.extend(operands.iter().filter(|&operand| !self.literals.contains_key(operand)));
             if open.len() > missing {
                 continue;
             }
             let operands: Vec<Literal> = operands.iter().map(|operand| self.literals[operand]).collect();
-            let literal = self.gate(gate, &operands, decl);
+            let Some(literal) = self.gate(next, operator, &operands) else { return Ok(None) };
             self.literals.insert(next, literal);
             open.pop();
         }
         Ok(Some(self.literals[&formula]))
     }
 
-    /// The literal of an operator applied to literals.
-    fn gate(&mut self, gate: Gate, operands: &[Literal], decl: Z3_func_decl) -> Literal {
-        match (gate, operands) {
-            (Gate::True, _) => self.truth,
-            (Gate::False, _) => -self.truth,
-            (Gate::Not, &[x]) => -x,
-            (Gate::And, _) => self.conjunction(operands.iter().copied()),
-            (Gate::Or, _) => -self.conjunction(operands.iter().map(|&x| -x)),
-            (Gate::Implies, &[x, y]) => -self.conjunction([x, -y].into_iter()),
-            (Gate::Choice, &[c, x, y]) => {
+    /// The literal of a formula with the literals of its operands.
+    fn gate(&mut self, formula: Z3_ast, operator: DeclKind, operands: &[Literal]) -> Option<Literal> {
+        Some(match (operator, operands) {
+            (DeclKind::True, _) => self.truth,
+            (DeclKind::False, _) => -self.truth,
+            (DeclKind::Not, &[x]) => -x,
+            (DeclKind::And, _) => self.conjunction(operands.iter().copied()),
+            (DeclKind::Or, _) => -self.conjunction(operands.iter().map(|&x| -x)),
+            (DeclKind::Implies, &[x, y]) => -self.conjunction([x, -y].into_iter()),
+            (DeclKind::Ite, &[c, x, y]) => {
                 let result = self.sat.variable();
                 for (c, x) in [(c, x), (-c, y)] {
                     self.sat.clause([-c, -x, result]);
@@ -277,17 +195,15 @@ impl<'c> Clauses<'c> {
                 self.sat.clause([x, y, -result]);
                 result
             }
-            (Gate::Equal, &[x, y]) => -self.difference(x, y),
-            (Gate::Xor, &[x, ref rest @ ..]) => rest.iter().fold(x, |x, &y| self.difference(x, y)),
-            (Gate::Variable, _) => {
+            (DeclKind::Eq | DeclKind::Iff, &[x, y]) => -self.difference(x, y),
+            (DeclKind::Xor, &[x, ref rest @ ..]) => rest.iter().fold(x, |x, &y| self.difference(x, y)),
+            (DeclKind::Uninterpreted, []) if matches!(self.context.sort_of(formula), Ok(Sort::Bool)) => {
                 let literal = self.sat.variable();
-                self.variables.push((decl, literal));
+                self.variables.push((formula, literal));
                 literal
             }
-            (Gate::Not | Gate::Implies | Gate::Choice | Gate::Equal | Gate::Xor, _) => {
-                unreachable!("Z3 gives operators the operands that they have")
-            }
-        }
+            _ => return None,
+        })
     }
 
     fn conjunction(&mut self, operands: impl Iterator<Item = Literal> + Clone) -> Literal {
@@ -310,16 +226,17 @@ impl<'c> Clauses<'c> {
 
     /// A model of Z3 with the values that were found, referenced.
     fn model(&self) -> Result<Z3_model, Error> {
-        let c = self.context.raw();
-        // SAFETY: the model is referenced; declarations live as long as the formulas, the constants as long as the context.
+        let (context, c) = (self.context, self.context.raw());
+        // SAFETY: the model is referenced; variables live as long as the formulas, the constants as long as the context.
         unsafe {
-            let (yes, no) = (self.context.keep(Z3_mk_true(c))?, self.context.keep(Z3_mk_false(c))?);
-            let model = self.context.made(Z3_mk_model(c))?;
+            let (yes, no) = (context.keep(Z3_mk_true(c))?, context.keep(Z3_mk_false(c))?);
+            let model = context.made(Z3_mk_model(c))?;
             Z3_model_inc_ref(c, model);
-            for &(decl, literal) in &self.variables {
+            for &(variable, literal) in &self.variables {
+                let decl = context.made(Z3_get_app_decl(c, context.made(Z3_to_app(c, variable))?))?;
                 Z3_add_const_interp(c, model, decl, if self.sat.value(literal) { yes } else { no });
             }
-            self.context.error().map(|()| model)
+            context.error().map(|()| model)
         }
     }
 }

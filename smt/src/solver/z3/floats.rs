@@ -209,9 +209,7 @@ impl Context {
         let result = self.fresh("result", sort)?;
         // SAFETY: all terms are kept.
         let mut formula = unsafe { self.keep(Z3_mk_eq(c, result, value))? };
-        for tactic in ["simplify", "fpa2bv", "simplify"] {
-            formula = self.after(tactic, formula, &Limits::none())?;
-        }
+        formula = self.after(&["simplify", "fpa2bv", "simplify"], formula, &Limits::none())?;
         let parts = match self.connective(formula)? {
             (DeclKind::And, parts) => parts,
             _ => vec![formula],
@@ -235,7 +233,7 @@ impl Context {
     }
 
     /// The kind of a term's operator, and its operands.
-    fn connective(&self, ast: Z3_ast) -> Result<(DeclKind, Vec<Z3_ast>), Error> {
+    pub(super) fn connective(&self, ast: Z3_ast) -> Result<(DeclKind, Vec<Z3_ast>), Error> {
         let c = self.raw();
         // SAFETY: the term is kept, and so are its parts.
         unsafe {

@@ -82,50 +82,80 @@ impl Context {
     }
 
     fn apply(&self, terms: &mut Terms, tactics: &[&str], ast: Z3_ast, limits: &Limits) -> Result<TermId, Error> {
-        let mut result = ast;
-        for tactic in tactics {
-            result = self.after(tactic, result, limits)?;
-        }
+        let result = self.after(tactics, ast, limits)?;
         self.back(terms, result, &Names::default())
     }
 
-    /// The formula after the tactic of a name, referenced.
-    pub(super) fn after(&self, tactic: &str, ast: Z3_ast, limits: &Limits) -> Result<Z3_ast, Error> {
+    /// The formula after a sequence of tactics, referenced.
+    pub(super) fn after(&self, tactics: &[&str], ast: Z3_ast, limits: &Limits) -> Result<Z3_ast, Error> {
         let c = self.raw();
-        let name = c_string(tactic);
-        // SAFETY: each object is referenced from when it is made until it is not used any more; results are kept.
-        unsafe {
-            let tactic = self.made(Z3_mk_tactic(c, name.as_ptr()))?;
-            Z3_tactic_inc_ref(c, tactic);
-            let applied = self.apply_one(tactic, ast, limits);
-            Z3_tactic_dec_ref(c, tactic);
-            applied
-        }
-    }
-
-    /// The formula after one tactic, referenced.
-    fn apply_one(&self, tactic: Z3_tactic, ast: Z3_ast, limits: &Limits) -> Result<Z3_ast, Error> {
-        let c = self.raw();
-        // SAFETY: as in `apply`.
+        // SAFETY: the goal is referenced while it is used.
         unsafe {
             let goal = self.made(Z3_mk_goal(c, false, false, false))?;
             Z3_goal_inc_ref(c, goal);
             Z3_goal_assert(c, goal, ast);
-            let (applied, cause) = self.watchdog().guard(limits, || Z3_tactic_apply(c, tactic, goal));
-            let applied = match (applied, cause) {
-                (Some(applied), None) => self.made(applied),
-                (_, Some(cause)) => Err(Error::GaveUp(cause.reason())),
-                (None, None) => Err(Error::GaveUp("no time".to_owned())),
-            };
-            let result = applied.and_then(|applied| {
-                Z3_apply_result_inc_ref(c, applied);
-                let formula = self.formula(applied);
-                Z3_apply_result_dec_ref(c, applied);
-                formula
-            });
+            let result = self.apply_to(goal, tactics, limits, |applied| self.formula(applied));
             Z3_goal_dec_ref(c, goal);
             result
         }
+    }
+
+    /// What `read` makes of what a sequence of tactics makes of a goal, which the caller keeps alive. The limits are those of all
+    /// tactics together.
+    pub(super) fn apply_to<T>(
+        &self,
+        goal: Z3_goal,
+        tactics: &[&str],
+        limits: &Limits,
+        read: impl FnOnce(Z3_apply_result) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let c = self.raw();
+        let sequence = self.sequence(tactics)?;
+        // SAFETY: the goal is alive, and the result of the tactic is referenced while it is read.
+        unsafe {
+            let (applied, cause) = self.watchdog().guard(limits, || Z3_tactic_apply(c, sequence, goal));
+            let applied = match (self.made(applied.flatten()), cause) {
+                (Err(Error::OutOfMemory), _) => Err(Error::OutOfMemory),
+                (_, Some(cause)) => Err(Error::GaveUp(cause.reason())),
+                (applied, None) => applied,
+            };
+            Z3_tactic_dec_ref(c, sequence);
+            let applied = applied?;
+            Z3_apply_result_inc_ref(c, applied);
+            let result = read(applied);
+            Z3_apply_result_dec_ref(c, applied);
+            result
+        }
+    }
+
+    /// The tactic that applies others one after the other, referenced.
+    fn sequence(&self, tactics: &[&str]) -> Result<Z3_tactic, Error> {
+        let c = self.raw();
+        let named = |name: &str| {
+            let name = c_string(name);
+            // SAFETY: the string outlives the call, and the tactic is referenced as soon as it is there.
+            unsafe {
+                let tactic = self.made(Z3_mk_tactic(c, name.as_ptr()))?;
+                Z3_tactic_inc_ref(c, tactic);
+                Ok::<Z3_tactic, Error>(tactic)
+            }
+        };
+        tactics.iter().try_fold(named("skip")?, |first, name| {
+            let second = named(name);
+            // SAFETY: both are referenced until they are parts of the sequence.
+            unsafe {
+                let both = second.and_then(|second| {
+                    let both = self.made(Z3_tactic_and_then(c, first, second));
+                    if let Ok(both) = both {
+                        Z3_tactic_inc_ref(c, both);
+                    }
+                    Z3_tactic_dec_ref(c, second);
+                    both
+                });
+                Z3_tactic_dec_ref(c, first);
+                both
+            }
+        })
     }
 
     /// The disjunction of the goals, each the conjunction of its formulas; referenced.
