@@ -4,7 +4,8 @@
 //! The concrete machine of [`cfa::machine`] runs the program with the inputs of the counterexample; it shares nothing with
 //! solvers and encodings but the automaton. Its run must consist of exactly the steps of the counterexample, every value must
 //! be in the range of its variable, nothing may be undefined (also no access to memory), and no variable may be read that
-//! was not written before (globals are initialised by edges, other variables by havoc edges).
+//! was not written before (globals are initialised by edges, other variables by havoc edges). Signed arithmetic wraps around, but
+//! not after many steps.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -19,6 +20,13 @@ use thiserror::Error;
 const MEMORY: usize = 1 << 30;
 /// Jumps backwards and calls between two looks at the number of steps.
 const SLICE: u64 = 1 << 16;
+
+/// A run whose first signed overflow is one of so many first steps is believed.
+///
+/// C leaves such overflows undefined. That they wrap around is what compilers do with `-fwrapv`, and what is meant where inputs
+/// are added without a look at their size. In a loop that adds up numbers for a long time nobody thought of it, and what is
+/// undefined is no reason to call a program wrong.
+const FEW_STEPS: u64 = 10_000;
 
 /// Why a counterexample is not believed.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -64,6 +72,14 @@ pub enum Disbelief {
     Undefined {
         /// What is undefined.
         what: Fault,
+        /// The place in the source.
+        place: String,
+    },
+    /// An operation of a signed type overflows after many steps.
+    #[error("{place}: a signed overflow, which is undefined, after {step} steps")]
+    Overflow {
+        /// How many steps come before it.
+        step: u64,
         /// The place in the source.
         place: String,
     },
@@ -158,7 +174,7 @@ fn replay_with(
 ) -> Result<(), Disbelief> {
     let last = connected(program, cex)?;
     let targets = BTreeSet::from([target]);
-    let setup = Setup { steps: true, nans, ..Setup::new(&targets, Storage::Inputs) };
+    let setup = Setup { steps: true, overflows: true, nans, ..Setup::new(&targets, Storage::Inputs) };
     let code = Code::new(program, &setup).map_err(|error| Disbelief::Exhausted { what: error.to_string() })?;
     let mut machine = Machine::new(Rc::new(code), MEMORY);
     machine.limit_steps(cex.steps.len());
@@ -193,7 +209,12 @@ fn replay_with(
     match end {
         Some(End::Target(_)) if machine.step_count() == all => match given.unused() {
             Some(index) => Err(Disbelief::StrayInput { index }),
-            None => Ok(()),
+            None => match machine.overflow() {
+                Some(Asked { edge, step }) if step >= FEW_STEPS => {
+                    Err(Disbelief::Overflow { step, place: place(program, edge) })
+                }
+                _ => Ok(()),
+            },
         },
         Some(End::Target(_)) => ends("is at its end"),
         None => ends("takes more steps"),

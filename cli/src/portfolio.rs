@@ -2,7 +2,7 @@
 //! Runs the stages of a plan, as many at a time as there are cores, until one has an answer.
 //!
 //! Each stage has a thread and solver contexts of its own. A stage that is not done at the end of its
-//! turn is suspended and goes on in a later, longer turn; if memory becomes scarce, suspended stages are given up first. A
+//! turn is suspended and goes on in a later, longer turn; if memory becomes scarce, the stage that uses the most is given up. A
 //! verdict has passed the clamp of its own analysis; the first one ends the run, the other stages are cancelled.
 
 use std::cell::Cell;
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use cfa::Program;
@@ -19,12 +19,14 @@ use cpa_core::{Arg, ArgId, Budget, CancelToken, Cx, Invariants, Outcome, Reason,
 use report::graph::Graph;
 
 use crate::args::DumpFormat;
-use crate::limits::{Limits, memory_used, shorter, thread_number, thread_time, time_of_thread};
+use crate::limits::{Limits, give_back_memory, memory_used, shorter, thread_number, thread_time, time_of_thread};
 use crate::output;
 use crate::plan::{Plan, Stage};
 use crate::progress::{GoingRound, Reported};
 use crate::registry::analysis;
 
+/// The part of the memory limit, in per cent, beyond which stages are given up.
+const SCARCE: u64 = 75;
 /// Stack of a stage's thread; the system only gives memory for what is used.
 const STACK: usize = 1 << 30;
 /// How often the coordinator looks at limits.
@@ -115,6 +117,11 @@ struct Runner {
     /// Whether its last turn was the early one.
     early: bool,
     last: Option<Turn>,
+    /// By how many bytes the process grew while it ran, with equal parts for stages that run at the same time.
+    grown: u64,
+    /// Whether it was told to end because memory is scarce.
+    given_up: bool,
+    handle: JoinHandle<()>,
 }
 
 /// What a stage's thread shall do next; it ends when nobody can order anything any more.
@@ -226,8 +233,10 @@ impl Job {
             }
         };
         let spawned = thread::Builder::new().name(stage.name.clone()).stack_size(STACK).spawn(work);
-        spawned.expect("the system has a thread for each stage");
-        Runner { stage, orders, cancel: CancelToken::new(), thread, reported, turns: 0, early: false, last: None }
+        let handle = spawned.expect("the system has a thread for each stage");
+        let cancel = CancelToken::new();
+        let (turns, early, last, grown, given_up) = (0, false, None, 0, false);
+        Runner { stage, orders, cancel, thread, reported, turns, early, last, grown, given_up, handle }
     }
 }
 
@@ -349,6 +358,10 @@ struct Run<'a> {
     /// Stages that run, with the end of their turn.
     active: Vec<(usize, Option<End>)>,
     failures: Vec<(usize, Failure)>,
+    /// Bytes that the process had at the last look.
+    used: u64,
+    /// How many stages that were given up have ended.
+    left: usize,
     log: Vec<String>,
 }
 
@@ -358,7 +371,17 @@ impl<'a> Run<'a> {
         let until = runners.iter().position(|runner| runner.stage.turn.is_none()).unwrap_or(runners.len());
         let early = (0..until).filter(|&at| runners[at].stage.early.is_some()).collect();
         let waiting = (0..runners.len()).collect();
-        Run { job, runners, early, waiting, active: Vec::new(), failures: Vec::new(), log: Vec::new() }
+        Run {
+            job,
+            runners,
+            early,
+            waiting,
+            active: Vec::new(),
+            failures: Vec::new(),
+            used: 0,
+            left: 0,
+            log: Vec::new(),
+        }
     }
 
     fn log(&mut self, text: &str) {
@@ -474,6 +497,10 @@ impl<'a> Run<'a> {
         runner.last = Some(turn);
         match verdict {
             Verdict::True | Verdict::False(_) => Some(at),
+            Verdict::Unknown(_) if runner.given_up => {
+                self.release(at);
+                None
+            }
             // It waits already.
             Verdict::Unknown(Reason::Stopped(Stop::Timeout | Stop::Cancelled)) if runner.early => None,
             Verdict::Unknown(Reason::Stopped(Stop::Timeout | Stop::Cancelled)) if !runner.stage.once => {
@@ -503,15 +530,42 @@ impl<'a> Run<'a> {
                 runner.cancel.cancel();
             }
         }
-        let (Some(limit), Some(used)) = (self.job.limits.memory, memory_used()) else { return };
-        if used > limit / 10 * 7 {
-            let suspended = self.waiting.iter().position(|at| self.runners[*at].last.is_some());
-            if let Some(position) = suspended
-                && let Some(at) = self.waiting.remove(position)
-            {
-                self.log(&format!("Memory is scarce, giving up stage {}", self.runners[at].stage.name));
-                self.release(at);
-            }
+        if let (Some(limit), Some(used)) = (self.job.limits.memory, memory_used()) {
+            self.watch_memory(limit, used);
+        }
+    }
+
+    /// Notes whose memory it is that is used, and gives up the stage with the most when it is scarce. Its thread ends, at once or
+    /// when it looks at its budget, before another one has to.
+    fn watch_memory(&mut self, limit: u64, mut used: u64) {
+        let has_left = |runner: &Runner| runner.given_up && runner.handle.is_finished();
+        let left = self.runners.iter().filter(|runner| has_left(runner)).count();
+        if left > std::mem::replace(&mut self.left, left) {
+            give_back_memory();
+            used = memory_used().unwrap_or(used);
+        }
+        let grown = used.saturating_sub(std::mem::replace(&mut self.used, used));
+        for (at, _) in &self.active {
+            self.runners[*at].grown += grown / self.active.len() as u64;
+        }
+        let is_leaving = |runner: &Runner| runner.given_up && !runner.handle.is_finished();
+        // The last stage may use what there is.
+        let last = self.active.len() + self.waiting.len() <= 1;
+        if used <= limit / 100 * SCARCE || last || self.runners.iter().any(is_leaving) {
+            return;
+        }
+        let begun = (0..self.runners.len()).filter(|&at| {
+            let runner = &self.runners[at];
+            (runner.turns > 0 || runner.early) && !runner.handle.is_finished()
+        });
+        let Some(at) = begun.max_by_key(|&at| self.runners[at].grown) else { return };
+        self.log(&format!("Memory is scarce, giving up stage {}", self.runners[at].stage.name));
+        let runner = &mut self.runners[at];
+        runner.given_up = true;
+        if self.active.iter().any(|(active, _)| *active == at) {
+            runner.cancel.cancel();
+        } else {
+            self.release(at);
         }
     }
 
@@ -568,7 +622,9 @@ impl<'a> Run<'a> {
             })
         };
         let unsupported = reasons().find(|reason| matches!(reason, Reason::Unsupported { .. }));
-        let limit = self.job.limits.check().err().or_else(|| self.job.cancel.is_cancelled().then_some(Stop::Cancelled));
+        let cancelled = self.job.cancel.is_cancelled().then_some(Stop::Cancelled);
+        let given_up = self.runners.iter().any(|runner| runner.given_up).then_some(Stop::MemoryOut);
+        let limit = self.job.limits.check().err().or(cancelled).or(given_up);
         let reason = match (unsupported, limit) {
             (Some(reason), _) => reason.clone(),
             (None, Some(stop)) => Reason::Stopped(stop),

@@ -155,3 +155,19 @@ fn stray_inputs_and_other_ends_are_not_believed() {
     far.steps[0] = Step::Edge(cfa::EdgeId::new(100_000));
     assert!(matches!(replay(&program, &far, target), Err(Disbelief::WrongKind { .. })));
 }
+
+#[test]
+fn a_signed_overflow_is_believed_only_after_few_steps() {
+    let counting = |start: i64, ty: &str| {
+        program(&format!(
+            "int main() {{ {ty} x = {start}; for (int i = 0; i < 9999; i++) x++; if (x < {start}) reach_error(); }}"
+        ))
+    };
+    let mut branches = vec![true; 9999];
+    branches.extend([false, true]);
+    let replayed = |program: &Program| replay(program, &walk(program, &branches, &[]), error(program));
+    assert_eq!(replayed(&counting(0x7fff_ffff, "int")), Ok(()));
+    assert!(matches!(replayed(&counting(0x7fff_ffff - 9000, "int")), Err(Disbelief::Overflow { step: 10_000.., .. })));
+    assert_eq!(replayed(&counting(0xffff_ffff - 9000, "unsigned")), Ok(()));
+    assert_eq!(replayed(&counting(0x7fff - 9000, "short")), Ok(()), "a conversion is no overflow");
+}

@@ -8,7 +8,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::ids::{EdgeId, FuncId, NodeId, VarId};
-use crate::ir::{FloatFn, FloatOp, FloatTy, IntTy, Scope};
+use crate::ir::{BinOp, FloatFn, FloatOp, FloatTy, IntTy, Scope};
 use crate::program::Program;
 
 use super::{Move, TooLarge};
@@ -103,6 +103,8 @@ pub(super) enum Instr {
     MulI32(Reg, Reg, Reg),
     MulU32(Reg, Reg, Reg),
     Mul64(Reg, Reg, Reg),
+    /// Notes it if the sum, difference or product, which is computed next, is no value of the type.
+    Exact(BinOp, Kind, Reg, Reg),
     And(Reg, Reg, Reg),
     Or(Reg, Reg, Reg),
     Xor(Reg, Reg, Reg),

@@ -50,7 +50,7 @@ pub(super) struct Label(u32);
 
 pub(super) struct Compiler<'p> {
     pub(super) program: &'p Program,
-    setup: &'p Setup<'p>,
+    pub(super) setup: &'p Setup<'p>,
     assigned: Assigned,
     pub(super) registers: Registers,
     instrs: Vec<Instr>,

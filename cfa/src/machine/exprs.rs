@@ -182,6 +182,9 @@ impl Compiler<'_> {
             (BinOp::BitOr, _) => Instr::Or(target, a, b),
             (BinOp::BitXor, _) => Instr::Xor(target, a, b),
         };
+        if self.setup.overflows && matches!((op, kind), (BinOp::Add | BinOp::Sub | BinOp::Mul, Kind::I32 | Kind::I64)) {
+            self.emit(Instr::Exact(op, kind, a, b));
+        }
         self.emit(instr);
         if narrow && matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul) {
             self.emit(Instr::Wrap(kind, target, target));

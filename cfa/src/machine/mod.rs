@@ -63,6 +63,8 @@ pub struct Setup<'a> {
     pub nans: Option<NanSign>,
     /// Whether the machine keeps the steps of the run. Costs about as much time as the run itself.
     pub steps: bool,
+    /// Whether the machine notes where a signed operation overflows first.
+    pub overflows: bool,
     /// Whether the machine notes which branches it takes.
     pub coverage: bool,
     /// Locations where every visit counts as a jump backwards, so that a run can pause there: loop heads, where otherwise
@@ -71,10 +73,10 @@ pub struct Setup<'a> {
 }
 
 impl<'a> Setup<'a> {
-    /// Neither steps nor coverage are kept, and no location is one to pause at.
+    /// Neither steps nor overflows nor coverage are kept, and no location is one to pause at.
     pub fn new(targets: &'a BTreeSet<NodeId>, storage: Storage) -> Self {
         const NOWHERE: &BTreeSet<NodeId> = &BTreeSet::new();
-        Self { targets, storage, nans: None, steps: false, coverage: false, pauses: NOWHERE }
+        Self { targets, storage, nans: None, steps: false, overflows: false, coverage: false, pauses: NOWHERE }
     }
 }
 
@@ -89,7 +91,7 @@ pub enum Move {
     Leave(EdgeId),
 }
 
-/// Where the machine asks for an input.
+/// Where the machine asks for an input, or where something happened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Asked {
     /// The edge that is taken.

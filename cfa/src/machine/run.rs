@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::eval::Undefined;
 use crate::floats;
 use crate::ids::{EdgeId, NodeId, VarId};
-use crate::ir::{CmpOp, FloatTy, IntTy};
+use crate::ir::{BinOp, CmpOp, FloatTy, IntTy};
 
 use super::code::{Instr, Kind, REGISTERS, Reg};
 use super::memory::{Loaded, Memory, OutOfMemory};
@@ -41,6 +41,7 @@ pub struct Machine {
     steps: Vec<Move>,
     max_steps: usize,
     step_count: u64,
+    overflow: Option<Asked>,
     covered: Vec<bool>,
     /// Branches that were covered for the first time since somebody asked.
     newly_covered: u32,
@@ -113,6 +114,7 @@ impl Machine {
             steps: Vec::new(),
             max_steps: usize::MAX,
             step_count: 0,
+            overflow: None,
             covered: vec![false; code.edges],
             code,
             newly_covered: 0,
@@ -135,6 +137,7 @@ impl Machine {
         self.saved.clear();
         self.steps.clear();
         self.step_count = 0;
+        self.overflow = None;
         self.end = None;
         self.watch = None;
         self.looks = Looks::new();
@@ -163,6 +166,12 @@ impl Machine {
     /// The number of steps, if the code was compiled to keep them; the greatest number if there were more.
     pub fn step_count(&self) -> u64 {
         self.step_count
+    }
+
+    /// Where a sum, difference or product of a signed type, `int` or wider, was no value of the type for the first time, if the
+    /// code was compiled to note that; the run went on with the value modulo 2^bits.
+    pub fn overflow(&self) -> Option<Asked> {
+        self.overflow
     }
 
     /// The number of branches that were covered for the first time since the last call, if the code was compiled for it.
@@ -409,6 +418,12 @@ impl Machine {
                 Instr::MulI32(d, a, b) => binary!(d, a, b, |x, y| (x as i32).wrapping_mul(y as i32) as u64),
                 Instr::MulU32(d, a, b) => binary!(d, a, b, |x, y| u64::from((x as u32).wrapping_mul(y as u32))),
                 Instr::Mul64(d, a, b) => binary!(d, a, b, |x, y| x.wrapping_mul(y)),
+                Instr::Exact(op, kind, a, b) => {
+                    let exact = exact(op, kind.value(reg!(a)), kind.value(reg!(b)));
+                    if self.overflow.is_none() && kind.value(kind.wrap(exact as u64)) != exact {
+                        self.overflow = Some(self.asked(at));
+                    }
+                }
                 Instr::And(d, a, b) => binary!(d, a, b, |x, y| x & y),
                 Instr::Or(d, a, b) => binary!(d, a, b, |x, y| x | y),
                 Instr::Xor(d, a, b) => binary!(d, a, b, |x, y| x ^ y),
@@ -582,6 +597,16 @@ impl std::fmt::Debug for Machine {
 #[inline]
 fn is_signed(kind: Kind) -> bool {
     matches!(kind, Kind::I8 | Kind::I16 | Kind::I32 | Kind::I64)
+}
+
+/// The sum, difference or product of values of 64 bits.
+#[inline]
+fn exact(op: BinOp, a: i128, b: i128) -> i128 {
+    match op {
+        BinOp::Add => a + b,
+        BinOp::Sub => a - b,
+        _ => a * b,
+    }
 }
 
 fn compare(op: CmpOp, ty: FloatTy, a: u64, b: u64) -> u64 {

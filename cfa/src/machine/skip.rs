@@ -307,6 +307,8 @@ impl<'m> Trace<'m> {
                     self.steps += 1;
                     None
                 }
+                // No iteration that is made at once leaves the range of a type.
+                Instr::Exact(..) => None,
                 Instr::Cover(edge) if machine.is_covered(edge) => None,
                 _ => {
                     let Some((target, line)) = self.result(instr) else { return false };

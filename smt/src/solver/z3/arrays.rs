@@ -27,7 +27,7 @@ pub(super) struct Cell {
 #[derive(Default)]
 pub(super) struct Cells {
     pub(super) all: Vec<Cell>,
-    /// The cells that a read depends on, and its value, by array and index.
+    /// The value of a read and the cells that it depends on, without repetition, by array and index.
     reads: FxHashMap<(TermId, TermId), (Z3_ast, Vec<usize>)>,
 }
 
@@ -62,7 +62,12 @@ impl Context {
             Term::Ite(d, x, y) => {
                 let (x, mut cells) = self.read(terms, x, index)?;
                 let (y, more) = self.read(terms, y, index)?;
-                cells.extend(more);
+                // Each cell once: there is one for an array variable, but the ways to it may be as many as paths.
+                for cell in more {
+                    if !cells.contains(&cell) {
+                        cells.push(cell);
+                    }
+                }
                 (self.keep(unsafe { Z3_mk_ite(c, self.memo[&d], x, y) })?, cells)
             }
             _ => {

@@ -551,7 +551,13 @@ impl Solver for Z3Solver {
 
     fn check<'s>(&'s mut self, terms: &Terms, assumptions: &[TermId], limits: &Limits) -> CheckResult<'s> {
         self.stats.checks += 1;
-        let error = match self.check_inner(terms, assumptions, limits) {
+        let mut answer = self.check_inner(terms, assumptions, limits);
+        if matches!(&answer, Err(Error::GaveUp(reason)) if reason.contains("cancel")) {
+            // Nobody asked this call to stop: the interrupt was meant for an earlier one, and came when that was at its end.
+            self.stale = Stale::Context;
+            answer = self.check_inner(terms, assumptions, limits);
+        }
+        let error = match answer {
             Ok(Answer::Unsat(core)) => {
                 self.stats.unsat += 1;
                 return CheckResult::Unsat(core);

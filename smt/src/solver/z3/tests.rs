@@ -216,6 +216,7 @@ fn limits_end_a_call_and_the_solver_stays_usable() {
         assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 
         // What several calls have together is asked for before each one.
+        let start = Instant::now();
         let left = TimeLeft::new(move || Duration::from_millis(300).saturating_sub(start.elapsed()));
         let limits = Limits { left: Some(left), ..Limits::none() };
         for _ in 0..2 {
@@ -383,5 +384,31 @@ proptest! {
         let (_, rest) = script.split_once('\n').unwrap();
         let answer = run_script(rest);
         prop_assert_eq!(answer.trim(), expected, "{}", script);
+    }
+}
+
+/// An array that is written or not, on and on: as many ways from a read to the array variable as there are subsets of writes.
+#[test]
+fn a_read_over_many_choices_depends_on_one_cell() {
+    let mut terms = Terms::new();
+    let sort = Sort::Array { index: 8, element: 8 };
+    let array = terms.symbol("a", sort);
+    let mut now = terms.var(array, 0);
+    let (nine, at) = (terms.bv(8, 9), bv_var(&mut terms, "at", 8));
+    for i in 0..60 {
+        let place = bv_var(&mut terms, &format!("place{i}"), 8);
+        let c = terms.symbol(&format!("c{i}"), Sort::Bool);
+        let c = terms.var(c, 0);
+        let value = terms.bv(8, u128::from(i as u8));
+        let written = terms.store(now, place, value);
+        now = terms.ite(c, written, now);
+    }
+    let read = terms.select(now, at);
+    let wanted = terms.eq(read, nine);
+    for eager in [false, true] {
+        let mut solver = Z3Solver::new(&Z3Config { eliminate_arrays: true, eager, ..Z3Config::default() });
+        solver.assert(&terms, wanted);
+        let CheckResult::Sat(model) = solver.check(&terms, &[], &Limits::none()) else { panic!("sat") };
+        assert_eq!(model.eval(&terms, read), Some(Value::Bv { width: 8, bits: 9 }));
     }
 }
