@@ -2,12 +2,13 @@
 //! Runs the stages of a plan, as many at a time as there are cores, until one has an answer.
 //!
 //! Each stage has a thread and solver contexts of its own. A stage that is not done at the end of its
-//! turn is suspended and goes on in a later, longer turn; if memory becomes scarce, the stage that uses the most is given up. A
+//! turn is suspended and goes on in a later, longer turn; one that would begin anew then waits where it is; if memory becomes scarce, the stage that uses the most is given up. A
 //! verdict has passed the clamp of its own analysis; the first one ends the run, the other stages are cancelled.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::panic::{self, AssertUnwindSafe};
+use std::rc::Rc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{self, JoinHandle};
@@ -63,6 +64,25 @@ pub struct Turn {
     pub graph_as_dot: Option<String>,
     /// The predicates, likewise.
     pub predicates: Option<String>,
+}
+
+impl Turn {
+    /// That of a stage that waits in the middle of its run.
+    fn waiting() -> Self {
+        let verdict = Verdict::Unknown(Reason::Stopped(Stop::Timeout));
+        Turn {
+            outcome: Outcome::conclude(verdict, cpa_core::Assurance::full(), Vec::new()),
+            notes: Vec::new(),
+            statistics: Vec::new(),
+            cpu: thread_time(),
+            invariants: None,
+            busiest: Vec::new(),
+            picture: None,
+            graph: None,
+            graph_as_dot: None,
+            predicates: None,
+        }
+    }
 }
 
 /// Why a stage has no outcome.
@@ -130,15 +150,30 @@ struct Order {
     cancel: CancelToken,
 }
 
+impl Order {
+    /// The CPU time of the stage's thread, which asks for it, at the end of the turn.
+    fn end(&self) -> Option<Duration> {
+        self.turn.map(|turn| thread_time() + turn)
+    }
+}
+
 /// How long a look at the clocks of CPU time is enough: each one is a system call, and analyses ask for every state.
 const LOOK: Duration = Duration::from_micros(500);
 
 /// The time that a stage may use in one turn, in the run's limits.
 struct TurnBudget {
     limits: Limits,
-    end: Option<Duration>,
+    end: Cell<Option<Duration>>,
     /// When the clocks are looked at again.
     next: Cell<Instant>,
+    /// Waits for the next turn, for a stage that does so in the middle of its run.
+    wait: Option<Box<dyn Fn() -> Result<Order, Stop>>>,
+}
+
+impl TurnBudget {
+    fn new(limits: Limits, order: &Order) -> Self {
+        TurnBudget { limits, end: Cell::new(order.end()), next: Cell::new(Instant::now()), wait: None }
+    }
 }
 
 impl Budget for TurnBudget {
@@ -149,14 +184,18 @@ impl Budget for TurnBudget {
         }
         self.next.set(now + LOOK);
         self.limits.check()?;
-        match self.end {
-            Some(end) if thread_time() >= end => Err(Stop::Timeout),
+        match self.end.get() {
+            Some(end) if thread_time() >= end => {
+                let wait = self.wait.as_ref().ok_or(Stop::Timeout)?;
+                self.end.set(wait()?.end());
+                self.limits.check()
+            }
             _ => Ok(()),
         }
     }
 
     fn remaining(&self) -> Option<Duration> {
-        shorter(self.end.map(|end| end.saturating_sub(thread_time())), self.limits.remaining())
+        shorter(self.end.get().map(|end| end.saturating_sub(thread_time())), self.limits.remaining())
     }
 
     fn elapsed(&self) -> Duration {
@@ -222,14 +261,13 @@ impl Job {
             wanted: self.wanted,
         };
         let work = move || {
-            let result = panic::catch_unwind(AssertUnwindSafe(|| {
-                worker.run(&receiver, |turn| {
-                    // The coordinator is gone when the run has its answer.
-                    let _ = reports.send((at, turn));
-                })
-            }));
+            // The coordinator is gone when the run has its answer.
+            let report = move |turn| {
+                let _ = reports.send((at, turn));
+            };
+            let result = panic::catch_unwind(AssertUnwindSafe(|| worker.run(receiver, report.clone())));
             if result.is_err() {
-                let _ = reports.send((at, Err(Failure::Panic)));
+                report(Err(Failure::Panic));
             }
         };
         let spawned = thread::Builder::new().name(stage.name.clone()).stack_size(STACK).spawn(work);
@@ -252,7 +290,8 @@ struct Worker {
 }
 
 impl Worker {
-    fn run(self, orders: &Receiver<Order>, report: impl Fn(Result<Turn, Failure>)) {
+    fn run(self, orders: Receiver<Order>, report: impl Fn(Result<Turn, Failure>) + Clone + 'static) {
+        let orders = Rc::new(orders);
         // Nothing is made before the stage's first turn.
         let Ok(mut order) = orders.recv() else { return };
         self.thread.get_or_init(thread_number);
@@ -262,11 +301,24 @@ impl Worker {
             Err(message) => return report(Err(Failure::Configuration(message))),
         };
         loop {
-            let end = order.turn.map(|turn| thread_time() + turn);
-            let budget = TurnBudget { limits: self.limits.clone(), end, next: Cell::new(Instant::now()) };
+            let mut budget = TurnBudget::new(self.limits.clone(), &order);
+            let is_over = Rc::new(Cell::new(false));
+            if analysis.restarts() {
+                let (report, orders, is_over) = (report.clone(), Rc::clone(&orders), Rc::clone(&is_over));
+                budget.wait = Some(Box::new(move || {
+                    report(Ok(Turn::waiting()));
+                    orders.recv().map_err(|_| {
+                        is_over.set(true);
+                        Stop::Cancelled
+                    })
+                }));
+            }
             let mut cx = Cx::new(Box::new(budget), order.cancel.clone());
             self.show_progress(&mut cx);
             let outcome = analysis.run(&mut cx);
+            if is_over.get() {
+                return;
+            }
             let proved = self.wanted.invariants && *outcome.verdict() == Verdict::True;
             report(Ok(Turn {
                 outcome,
@@ -453,7 +505,10 @@ impl<'a> Run<'a> {
             runner.turns += 1;
             runner.stage.turn.filter(|_| !alone).map(|turn| turn.saturating_mul(factor))
         };
-        runner.cancel = CancelToken::new();
+        // One that waits in the middle of its run has the old one.
+        if runner.cancel.is_cancelled() {
+            runner.cancel = CancelToken::new();
+        }
         let order = Order { turn, cancel: runner.cancel.clone() };
         let number = if runner.early { "early turn".to_string() } else { format!("turn {}", runner.turns) };
         let name = runner.stage.name.clone();

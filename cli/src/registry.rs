@@ -53,6 +53,11 @@ pub trait Analysis {
     /// Runs the analysis to its end. A run that was stopped can be continued by another call.
     fn run(&mut self, cx: &mut Cx) -> Outcome;
 
+    /// Whether a run that is continued begins anew, so that it is better to wait in the middle of it.
+    fn restarts(&self) -> bool {
+        false
+    }
+
     /// What the user should know about how the configuration was used.
     fn notes(&self) -> &[String] {
         &[]

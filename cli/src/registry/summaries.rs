@@ -28,6 +28,10 @@ impl Analysis for SummariesAnalysis {
         self.summaries.run(cx)
     }
 
+    fn restarts(&self) -> bool {
+        true
+    }
+
     fn statistics(&self) -> Vec<(String, String)> {
         let counts = self.summaries.statistics();
         vec![

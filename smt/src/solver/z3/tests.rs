@@ -395,7 +395,7 @@ fn a_read_over_many_choices_depends_on_one_cell() {
     let array = terms.symbol("a", sort);
     let mut now = terms.var(array, 0);
     let (nine, at) = (terms.bv(8, 9), bv_var(&mut terms, "at", 8));
-    for i in 0..60 {
+    for i in 0..32 {
         let place = bv_var(&mut terms, &format!("place{i}"), 8);
         let c = terms.symbol(&format!("c{i}"), Sort::Bool);
         let c = terms.var(c, 0);
