@@ -28,6 +28,9 @@ pub struct Stage {
     pub config: Config,
     /// CPU time of a turn that it gets before all first turns of stages, so that what is soon done does not wait for what is not.
     pub early: Option<Duration>,
+    /// With several cores, the first stage that has this begins at once and keeps a core for so much CPU time, instead of its
+    /// early turn.
+    pub lead: Option<Duration>,
     /// CPU time of its first turn; each further turn is twice as long. Without it the stage runs to its end.
     pub turn: Option<Duration>,
     /// Whether the stage gets no second turn.
@@ -104,6 +107,7 @@ struct StageText {
     #[serde(default)]
     options: Vec<String>,
     early: Option<String>,
+    lead: Option<String>,
     turn: Option<String>,
     #[serde(default)]
     once: bool,
@@ -114,7 +118,15 @@ struct StageText {
 impl Plan {
     /// A plan of one stage without conditions and turns.
     pub fn single(name: &str, config: Config) -> Self {
-        let stage = Stage { name: name.to_string(), config, early: None, turn: None, once: false, when: Vec::new() };
+        let stage = Stage {
+            name: name.to_string(),
+            config,
+            early: None,
+            lead: None,
+            turn: None,
+            once: false,
+            when: Vec::new(),
+        };
         Plan { stages: vec![stage] }
     }
 
@@ -148,6 +160,7 @@ impl Plan {
                 preset: preset.to_string(),
                 options: Vec::new(),
                 early: None,
+                lead: None,
                 turn: limit.map(str::to_string),
                 once: limit.is_some(),
                 when: Vec::new(),
@@ -204,6 +217,9 @@ impl fmt::Display for Stage {
         if let Some(early) = self.early {
             write!(f, ", after an early one of {} s", early.as_secs_f64())?;
         }
+        if let Some(lead) = self.lead {
+            write!(f, ", with several cores one of {} s from the beginning", lead.as_secs_f64())?;
+        }
         let conditions: Vec<String> = self
             .when
             .iter()
@@ -228,7 +244,7 @@ fn parse_stage(text: StageText, base: &Config) -> Result<Stage, String> {
         Some(text) => <Option<Duration> as OptionValue>::parse(text)
             .ok_or_else(|| format!("{name} '{text}': expected {}", <Option<Duration> as OptionValue>::expected())),
     };
-    let (early, turn) = (time("early", &text.early)?, time("turn", &text.turn)?);
+    let [early, lead, turn] = [time("early", &text.early)?, time("lead", &text.lead)?, time("turn", &text.turn)?];
     let condition = |text: &String| {
         let (name, wanted) = text.strip_prefix('!').map_or((text.as_str(), true), |name| (name, false));
         let known = || Feature::ALL.map(Feature::name).join(", ");
@@ -236,7 +252,7 @@ fn parse_stage(text: StageText, base: &Config) -> Result<Stage, String> {
         Ok::<_, String>((feature, wanted))
     };
     let when = text.when.iter().map(condition).collect::<Result<Vec<_>, _>>()?;
-    Ok(Stage { name: text.name, config, early, turn, once: text.once, when })
+    Ok(Stage { name: text.name, config, early, lead, turn, once: text.once, when })
 }
 
 #[cfg(test)]
@@ -296,10 +312,11 @@ mod tests {
         let loops = BTreeSet::from([Feature::Loops]);
         assert_eq!(plan.stages[0].obstacle(&loops).as_deref(), Some("the program has the feature 'loops'"));
         assert_eq!(plan.explain(&loops)[1], "Stage a does not run: the program has the feature 'loops'");
-        let text = "[[stage]]\nname = 'a'\npreset = 'value'\nearly = '50ms'\nturn = '2s'";
+        let text = "[[stage]]\nname = 'a'\npreset = 'value'\nearly = '50ms'\nlead = '1s'\nturn = '2s'";
         assert_eq!(
             Plan::parse("p", text, &Config::default()).unwrap().explain(&loops)[1],
-            "Stage a runs in turns, the first of 2 s of CPU time, after an early one of 0.05 s"
+            "Stage a runs in turns, the first of 2 s of CPU time, after an early one of 0.05 s, with several cores one of 1 s from \
+             the beginning"
         );
         let wrong = |text: &str| Plan::parse("p", text, &Config::default()).unwrap_err().to_string();
         assert!(wrong("stage = []").contains("there is no stage"));

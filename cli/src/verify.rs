@@ -166,6 +166,7 @@ pub fn verify(
             || args.self_check
             || args.report.is_some()
             || dumps(Dump::Invariants),
+        statistics: args.stats || args.report.is_some() || args.output_path.is_some(),
         busiest: args.explain_unknown || args.report.is_some(),
         picture: args.report.is_some(),
         graph: args.dump.filter(|dump| *dump == Dump::Arg).map(|_| args.format),
