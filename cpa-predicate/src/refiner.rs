@@ -259,6 +259,10 @@ impl Refiner for PredicateRefiner {
         let manager = &mut *self.manager.borrow_mut();
         manager.stats.refinements += 1;
         manager.stats.max_path = manager.stats.max_path.max(path.len() - 1);
+        if path.len() == 1 {
+            // The program begins at the target.
+            return Ok(Refinement::Feasible(Counterexample::default()));
+        }
         if self.options.strategy != Strategy::Predicate
             && self.options.suffix
             && let Some(refinement) = self.refute_suffix(cx, manager, arg, &path)?

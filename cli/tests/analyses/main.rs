@@ -9,6 +9,7 @@ mod kind;
 mod loop_abstraction;
 mod octagon;
 mod predicate;
+mod tiny;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
