@@ -180,7 +180,8 @@ impl Fixpoint {
         }
         loop {
             if !self.grow(cx, &program)? {
-                return Ok(gave_up("there are too many places for ranges"));
+                let missed = self.missed.values().next().map(|missed| missed.text(&program));
+                return Ok(gave_up(missed.as_deref().unwrap_or("there are too many places for ranges")));
             }
             // The states are inductive: nothing was met on any path from any of them.
             let Some(&missed) = self.missed.values().next() else { return Ok(Verdict::True) };
