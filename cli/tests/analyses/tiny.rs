@@ -15,7 +15,8 @@ fn no_preset_is_wrong_about_programs_with_nearly_nothing() {
         "void f(void) { reach_error(); } int main(void) { f(); }",
         "int main(void) { switch (__VERIFIER_nondet_int()) { case 1: reach_error(); default: ; } }",
     ];
-    let safe_ones = ["int main(void) { }", "int main(void) { abort(); reach_error(); }", "int main(void) { while (1); }"];
+    let safe_ones =
+        ["int main(void) { }", "int main(void) { abort(); reach_error(); }", "int main(void) { while (1); }"];
     let programs = unsafe_ones.iter().map(|text| (text, false)).chain(safe_ones.iter().map(|text| (text, true)));
     for (text, is_safe) in programs {
         let mut answers = 0;
