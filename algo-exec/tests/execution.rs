@@ -33,7 +33,7 @@ fn check(text: &str, expected: Expect) {
 fn programs_without_inputs_are_decided() {
     let sum = |expected: u32| {
         format!(
-            "int main(void) {{ unsigned s = 0; for (int i = 0; i < 100000; i++) s += i * i;
+            "int main(void) {{ unsigned s = 0; for (unsigned i = 0; i < 100000; i++) s += i * i;
             if (s != {expected}u) reach_error(); return 0; }}"
         )
     };
