@@ -192,16 +192,23 @@ impl Plan {
         Ok(Plan { stages })
     }
 
+    /// The stages that a program with these features gets. Only the first one that has a lead keeps it.
+    pub fn applicable(&self, features: &BTreeSet<Feature>) -> Vec<Stage> {
+        let applies = |stage: &&Stage| stage.obstacle(features).is_none();
+        let mut stages: Vec<Stage> = self.stages.iter().filter(applies).cloned().collect();
+        stages.iter_mut().filter(|stage| stage.lead.is_some()).skip(1).for_each(|stage| stage.lead = None);
+        stages
+    }
+
     /// What would run on a program with these features, and why the rest would not.
     pub fn explain(&self, features: &BTreeSet<Feature>) -> Vec<String> {
         let found = features.iter().map(|feature| feature.name()).collect::<Vec<_>>().join(", ");
         let mut lines = vec![format!("Features: {}", if found.is_empty() { "none" } else { &found })];
-        for stage in &self.stages {
-            lines.push(match stage.obstacle(features) {
-                Some(obstacle) => format!("Stage {} does not run: {obstacle}", stage.name),
-                None => format!("Stage {stage}"),
-            });
-        }
+        let mut applicable = self.applicable(features).into_iter();
+        lines.extend(self.stages.iter().filter_map(|stage| match stage.obstacle(features) {
+            Some(obstacle) => Some(format!("Stage {} does not run: {obstacle}", stage.name)),
+            None => applicable.next().map(|stage| format!("Stage {stage}")),
+        }));
         lines
     }
 }
@@ -317,6 +324,12 @@ mod tests {
             Plan::parse("p", text, &Config::default()).unwrap().explain(&loops)[1],
             "Stage a runs in turns, the first of 2 s of CPU time, after an early one of 0.05 s, with several cores one of 1 s from \
              the beginning"
+        );
+        let second = text.replace("'a'", "'b'");
+        assert_eq!(
+            Plan::parse("p", &format!("{text}\n{second}"), &Config::default()).unwrap().explain(&loops)[2],
+            "Stage b runs in turns, the first of 2 s of CPU time, after an early one of 0.05 s",
+            "one stage leads"
         );
         let wrong = |text: &str| Plan::parse("p", text, &Config::default()).unwrap_err().to_string();
         assert!(wrong("stage = []").contains("there is no stage"));

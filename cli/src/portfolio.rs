@@ -22,7 +22,7 @@ pub use self::worker::Turn;
 use self::worker::{Failure, Order, Worker};
 use crate::args::DumpFormat;
 use crate::limits::{Limits, give_back_memory, memory_used, time_of_thread};
-use crate::plan::{Plan, Stage};
+use crate::plan::Stage;
 use crate::progress::{GoingRound, Reported};
 
 /// The part of the memory limit, in per cent, beyond which stages are given up.
@@ -186,8 +186,8 @@ struct Run<'a> {
     failures: Vec<(usize, Failure)>,
     /// Bytes that the process had at the last look.
     used: u64,
-    /// How many stages that were given up have ended.
-    left: usize,
+    /// The stage that was given up last, until its thread has ended.
+    leaving: Option<usize>,
     log: Vec<String>,
 }
 
@@ -211,7 +211,7 @@ impl<'a> Run<'a> {
             active: Vec::new(),
             failures: Vec::new(),
             used: 0,
-            left: 0,
+            leaving: None,
             log: Vec::new(),
         }
     }
@@ -373,9 +373,8 @@ impl<'a> Run<'a> {
     /// Notes whose memory it is that is used, and gives up the stage with the most when it is scarce. Its thread ends, at once or
     /// when it looks at its budget, before another one has to.
     fn watch_memory(&mut self, limit: u64, mut used: u64) {
-        let has_left = |runner: &Runner| runner.given_up && runner.handle.is_finished();
-        let left = self.runners.iter().filter(|runner| has_left(runner)).count();
-        if left > std::mem::replace(&mut self.left, left) {
+        if self.leaving.is_some_and(|at| self.runners[at].handle.is_finished()) {
+            self.leaving = None;
             give_back_memory();
             used = memory_used().unwrap_or(used);
         }
@@ -383,10 +382,9 @@ impl<'a> Run<'a> {
         for (at, _) in &self.active {
             self.runners[*at].grown += grown / self.active.len() as u64;
         }
-        let is_leaving = |runner: &Runner| runner.given_up && !runner.handle.is_finished();
         // The last stage may use what there is.
         let last = self.active.len() + self.waiting.len() <= 1;
-        if used <= limit / 100 * SCARCE || last || self.runners.iter().any(is_leaving) {
+        if used <= limit / 100 * SCARCE || last || self.leaving.is_some() {
             return;
         }
         let begun = (0..self.runners.len()).filter(|&at| {
@@ -395,6 +393,7 @@ impl<'a> Run<'a> {
         });
         let Some(at) = begun.max_by_key(|&at| self.runners[at].grown) else { return };
         self.log(&format!("Memory is scarce, giving up stage {}", self.runners[at].stage.name));
+        self.leaving = Some(at);
         let runner = &mut self.runners[at];
         runner.given_up = true;
         if self.active.iter().any(|(active, _)| *active == at) {
@@ -469,9 +468,4 @@ impl<'a> Run<'a> {
         let assumptions = said.iter().flat_map(|turn| turn.outcome.assumptions().to_vec()).collect();
         Outcome::conclude(Verdict::Unknown(reason), cpa_core::Assurance::full(), assumptions)
     }
-}
-
-/// The stages of a plan that a program with the given features gets.
-pub fn applicable(plan: &Plan, features: &BTreeSet<crate::features::Feature>) -> Vec<Stage> {
-    plan.stages.iter().filter(|stage| stage.obstacle(features).is_none()).cloned().collect()
 }

@@ -17,7 +17,7 @@ use crate::limits::{Limits, cpu_time, memory_used};
 use crate::options::Config;
 use crate::output;
 use crate::plan::Plan;
-use crate::portfolio::{Answer, Job, PortfolioError, Wanted, applicable};
+use crate::portfolio::{Answer, Job, PortfolioError, Wanted};
 use crate::registry::partitioning;
 use crate::results::{Results, VERSION};
 use crate::validate::{self, Task, Validity};
@@ -218,7 +218,7 @@ pub(crate) fn answer(
     let conditional = plan.stages.iter().any(|stage| !stage.when.is_empty());
     let targets = program.targets(property);
     let found = if conditional { features(program, &targets) } else { BTreeSet::new() };
-    let stages = applicable(&plan, &found);
+    let stages = plan.applicable(&found);
     let cores = match config.cores {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         cores => cores as usize,

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, TryRecvError};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -160,21 +160,18 @@ impl Worker {
         };
         loop {
             let mut budget = TurnBudget::new(self.limits.clone(), &order);
-            let is_over = Rc::new(Cell::new(false));
             if analysis.restarts() {
-                let (report, orders, is_over) = (report.clone(), Rc::clone(&orders), Rc::clone(&is_over));
+                let (report, orders) = (report.clone(), Rc::clone(&orders));
                 budget.wait = Some(Box::new(move || {
                     report(Ok(Turn::waiting()));
-                    orders.recv().map_err(|_| {
-                        is_over.set(true);
-                        Stop::Cancelled
-                    })
+                    orders.recv().map_err(|_| Stop::Cancelled)
                 }));
             }
             let mut cx = Cx::new(Box::new(budget), order.cancel.clone());
             self.show_progress(&mut cx);
             let outcome = analysis.run(&mut cx);
-            if is_over.get() {
+            // Nobody waits for what a stage says that was released while it waited.
+            if orders.try_recv().is_err_and(|error| error == TryRecvError::Disconnected) {
                 return;
             }
             let proved = self.wanted.invariants && *outcome.verdict() == Verdict::True;
