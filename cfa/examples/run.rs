@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Runs programs concretely with pseudo-random inputs, to compare the automaton with a compiled program.
 //!
-//! `run [--64] FILE SEED..` prints for each seed how the run ends, the number of inputs, a hash of them, and the value
-//! of the global variable `observed` if there is one. Uninitialised storage is 0. `run --plain [--64] FILE` runs the program
+//! `run [--64] [--overflows] FILE SEED..` prints for each seed how the run ends, the number of inputs, a hash of them, and the value
+//! of the global variable `observed` if there is one. Uninitialised storage is 0. With `--overflows` the number of steps before the
+//! first signed overflow comes in front of the value, or `-`. `run --plain [--64] FILE` runs the program
 //! once and stops where it needs an input or the value of uninitialised storage; the only error is a call of `reach_error`.
 
 use std::collections::BTreeSet;
@@ -16,12 +17,13 @@ const FUEL: u64 = 1 << 32;
 
 fn main() {
     let mut machine = MachineModel::Ilp32;
-    let mut plain = false;
+    let (mut plain, mut overflows) = (false, false);
     let mut rest = Vec::new();
     for arg in std::env::args().skip(1) {
         match arg.as_str() {
             "--64" => machine = MachineModel::Lp64,
             "--plain" => plain = true,
+            "--overflows" => overflows = true,
             _ => rest.push(arg),
         }
     }
@@ -40,7 +42,7 @@ fn main() {
     };
     let targets = program.targets(&property);
     let storage = if plain { Storage::Untouchable } else { Storage::Inputs };
-    let setup = Setup::new(&targets, storage);
+    let setup = Setup { steps: overflows, overflows, ..Setup::new(&targets, storage) };
     let code = match Code::new(&program, &setup) {
         Ok(code) => code,
         Err(error) => {
@@ -49,6 +51,7 @@ fn main() {
         }
     };
     let mut machine = Machine::new(Rc::new(code), 1 << 30);
+    machine.limit_steps(0);
     if plain {
         println!("{}", describe(&program, &targets, machine.run(&mut NoInputs, FUEL)));
         return;
@@ -59,7 +62,9 @@ fn main() {
         let end = describe(&program, &targets, machine.run(&mut random, FUEL));
         let observed = program.vars.iter().position(|v| &*v.name == "observed");
         let observed = observed.and_then(|at| machine.variable(&program, VarId::new(at))).unwrap_or(0) as u64;
-        println!("{end} {:016x} {:016x} {observed:016x}", random.count, random.hash);
+        let first = machine.overflow().map_or("-".to_owned(), |first| first.step.to_string());
+        let first = if overflows { format!("{first} ") } else { String::new() };
+        println!("{end} {:016x} {:016x} {first}{observed:016x}", random.count, random.hash);
     }
 }
 
