@@ -132,8 +132,27 @@ pub(crate) struct Write {
     pub(crate) stride: i128,
     pub(crate) value: Poly,
     pub(crate) guard: CondId,
-    /// How many of these writes an iteration stands for: more than one if it is of a loop around another one.
-    pub(crate) rows: i128,
+    pub(crate) order: Order,
+}
+
+/// Which of the writes of [`Write`] an iteration of a loop stands for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Order {
+    /// The one with its number.
+    Single,
+    /// As many, one behind the other, as a loop within it may write: iteration `t` the ones from `t * length`.
+    Rows {
+        /// How many.
+        length: i128,
+    },
+    /// Those of a loop within it that are apart from each other: iteration `t`, which is less than the distance, the ones
+    /// with the numbers `t + distance * column`.
+    Columns {
+        /// How far they are apart.
+        distance: i128,
+        /// How many there are in an iteration.
+        height: Poly,
+    },
 }
 
 /// Closed forms of sums of powers, as polynomials (Faulhaber; the recurrence of Pascal).
@@ -268,7 +287,7 @@ mod tests {
         let array = pool.intern_array(ArrayKind::Zero);
         let hole = pool.hole();
         let value = Poly::atom(hole).times_constant(10).unwrap();
-        let write = Write { start: Poly::constant(5), stride: -2, value, guard: Pool::truth(true), rows: 1 };
+        let write = Write { start: Poly::constant(5), stride: -2, value, guard: Pool::truth(true), order: Order::Single };
         let array = pool.layer(array, &Poly::constant(3), &write, hole).unwrap();
         // Positions 5, 3, 1.
         let read = |pool: &mut Pool, at| pool.read(array, &Poly::constant(at), &mut never).unwrap().as_constant();

@@ -7,7 +7,7 @@ use cfa::IntTy;
 use cpa_core::Stop;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::arrays::Write;
+use crate::arrays::{Order, Write};
 use crate::loops::{Failed, Form, Guessing, Solution, Subject};
 use crate::poly::{Atom, Poly};
 use crate::pool::{ArrayId, ArrayKind, AtomKind, CondId, Pool};
@@ -255,7 +255,7 @@ impl Walker<'_> {
         let mut stores = Vec::new();
         for state in ends.states {
             let Some(mut found) = self.stores(state.memory[&cells], now) else {
-                return self.guess_rows(subject, ends, (cells, now), unsolved, solution);
+                return self.guess_table(subject, ends, (cells, now), unsolved, solution);
             };
             found.reverse();
             stores.push(found);
@@ -296,7 +296,7 @@ impl Walker<'_> {
                 return Ok(false);
             }
             let Some((value, guard)) = self.written(ends, &stores, index) else { return Ok(false) };
-            writes.push(Write { start, stride, value, guard, rows: 1 });
+            writes.push(Write { start, stride, value, guard, order: Order::Single });
         }
         writes = sort(writes)?;
         if !self.in_order(time, &ends.facts, &writes)? {
@@ -343,7 +343,7 @@ impl Walker<'_> {
                 if stride == 0 || self.pool.mentions(&start, &|atom| atom == subject.time) {
                     return Ok(None);
                 }
-                writes.push(Write { start, stride, value, guard: Pool::truth(true), rows: 1 });
+                writes.push(Write { start, stride, value, guard: Pool::truth(true), order: Order::Single });
             }
         }
         let old = self.contents(subject.before, cells);
@@ -371,9 +371,9 @@ impl Walker<'_> {
         Ok(())
     }
 
-    /// What an iteration writes by a loop within it, if each iteration writes behind the ones before: the rows of a table,
-    /// numbered through.
-    fn guess_rows(
+    /// What an iteration writes by a loop within it, if the positions of all iterations can be numbered through: the rows or the
+    /// columns of a table.
+    fn guess_table(
         &mut self,
         subject: &Subject,
         ends: &Ends,
@@ -386,32 +386,39 @@ impl Walker<'_> {
             return Ok(false);
         };
         let Some((step, start)) = inner.start.linear_in(subject.time) else { return Ok(false) };
-        let rows = step / inner.stride;
-        if below != now || step % inner.stride != 0 || rows < 2 {
+        let moves = |pool: &Pool, value: &Poly| pool.mentions(value, &|atom| atom == subject.time);
+        let multiple = |a: i128, b: i128| Some(a / b).filter(|&times| a % b == 0 && times >= 2);
+        if below != now || step == 0 || moves(&self.pool, &start) || unsolved.in_poly(&self.pool, &start) {
             return Ok(false);
         }
+        // The number of the write tells iteration and position within it.
+        let number = Poly::atom(subject.time);
+        let (order, stride, iteration, place) = if let Some(length) = multiple(step, inner.stride) {
+            let (quotient, rest) = (self.pool.div(&number, length)?, self.pool.modulo(&number, length)?);
+            (Order::Rows { length }, inner.stride, quotient, rest)
+        } else if let Some(distance) = multiple(inner.stride, step) {
+            if moves(&self.pool, &upper) || unsolved.in_poly(&self.pool, &upper) {
+                return Ok(false);
+            }
+            let (quotient, rest) = (self.pool.div(&number, distance)?, self.pool.modulo(&number, distance)?);
+            (Order::Columns { distance, height: upper.clone() }, step, rest, quotient)
+        } else {
+            return Ok(false);
+        };
         let hole = self.pool.hole();
         let (value, guard) = self.pool.open_writes(&inner, hole)?;
         let within = self.pool.less(&Poly::atom(hole), &upper)?;
         let guard = self.pool.and(vec![within, guard]);
-        // The number of the write tells iteration and position in its row.
-        let number = Poly::atom(subject.time);
-        let (row, column) = (self.pool.div(&number, rows)?, self.pool.modulo(&number, rows)?);
-        let map = [(subject.time, row), (hole, column)].into_iter().collect();
-        let mut replacement = Replacement::new(map);
+        let mut replacement = Replacement::new([(subject.time, iteration), (hole, place)].into_iter().collect());
         let value = replacement.poly(&mut self.pool, &value)?;
         let guard = replacement.cond(&mut self.pool, guard)?;
-        let moves = self.pool.mentions(&start, &|atom| atom == subject.time);
-        if moves
-            || self.pool.has_address(&value)
-            || unsolved.in_poly(&self.pool, &start)
+        if self.pool.has_address(&value)
             || unsolved.in_poly(&self.pool, &value)
             || unsolved.in_cond(&self.pool, guard)
         {
             return Ok(false);
         }
-        let write = Write { start, stride: inner.stride, value, guard, rows };
-        solution.cells.insert(cells, Form::Layers(vec![write]));
+        solution.cells.insert(cells, Form::Layers(vec![Write { start, stride, value, guard, order }]));
         Ok(true)
     }
 

@@ -18,7 +18,7 @@ use cfa::{IntTy, Program};
 use cpa_core::Stop;
 use rustc_hash::FxHashSet;
 
-use crate::arrays::Write;
+use crate::arrays::{Order, Write};
 use crate::eval::gave_up;
 use crate::extrema::Extremum;
 use crate::guess::{Round, Unsolved};
@@ -303,8 +303,7 @@ impl Walker<'_> {
                 Some(Form::Layers(writes)) => {
                     let mut array = old;
                     for write in writes {
-                        let upper = Poly::atom(subject.time).times_constant(write.rows)?;
-                        array = self.pool.layer(array, &upper, write, subject.time)?;
+                        array = self.layer_at(array, write, subject.time)?;
                     }
                     array
                 }
@@ -331,6 +330,23 @@ impl Walker<'_> {
         }
         self.know_limits(subject, solution, &mut state)?;
         Ok((state, unsolved))
+    }
+
+    /// Contents with what the iterations before iteration `time` write.
+    fn layer_at(&mut self, array: ArrayId, write: &Write, time: Atom) -> Result<ArrayId, Stop> {
+        match &write.order {
+            Order::Single => self.pool.layer(array, &Poly::atom(time), write, time),
+            Order::Rows { length } => self.pool.layer(array, &Poly::atom(time).times_constant(*length)?, write, time),
+            Order::Columns { distance, height } => {
+                let number = self.pool.hole();
+                let iteration = self.pool.modulo(&Poly::atom(number), *distance)?;
+                let begun = self.pool.less(&iteration, &Poly::atom(time))?;
+                let guard = self.pool.replace_in_cond(write.guard, time, &Poly::atom(number))?;
+                let value = self.pool.replace(&write.value, time, &Poly::atom(number))?;
+                let write = Write { guard: self.pool.and(vec![begun, guard]), value, ..write.clone() };
+                self.pool.layer(array, &height.times_constant(*distance)?, &write, number)
+            }
+        }
     }
 
     /// Whether a location is the head of a loop within the loop.
@@ -460,9 +476,9 @@ impl Walker<'_> {
     ) -> Result<bool, Stop> {
         let base = start.memory[&cells];
         if let [write] = writes
-            && write.rows != 1
+            && write.order != Order::Single
         {
-            return self.rows_hold(subject, base, back, cells, write);
+            return self.table_holds(subject, (cells, base), back, write);
         }
         let moves = |write: &Write| self.pool.mentions(&write.start, &|atom| atom == subject.time);
         if writes.iter().any(moves) {
@@ -506,16 +522,14 @@ impl Walker<'_> {
         Ok(true)
     }
 
-    /// Whether each path through the body writes the next rows of a layer by a loop within it.
-    fn rows_hold(
+    /// Whether each path through the body writes the next row or column of a layer by a loop within it.
+    fn table_holds(
         &mut self,
         subject: &Subject,
-        base: ArrayId,
+        (cells, base): (Cells, ArrayId),
         back: &[State],
-        cells: Cells,
         write: &Write,
     ) -> Result<bool, Stop> {
-        let rows = Poly::constant(write.rows);
         if self.pool.mentions(&write.start, &|atom| atom == subject.time) {
             return Ok(false);
         }
@@ -523,24 +537,35 @@ impl Walker<'_> {
             let ArrayKind::Layer(below, upper, inner) = self.pool.array(state.memory[&cells]).clone() else {
                 return Ok(false);
             };
-            let begun = Poly::atom(subject.time).times_constant(write.rows)?;
-            let start = write.start.plus(&begun.times_constant(write.stride)?)?;
-            if below != base || inner.stride != write.stride || inner.start != start {
+            let time = Poly::atom(subject.time);
+            // The number of the first write of the iteration, how far the next one is, how many there may be, and what makes
+            // all numbers different.
+            let (first, distance, length, apart) = match &write.order {
+                Order::Single => (time, 1, Poly::constant(1), Pool::truth(true)),
+                Order::Rows { length } => {
+                    let fits = self.pool.at_most(&upper, &Poly::constant(*length))?;
+                    (time.times_constant(*length)?, 1, Poly::constant(*length), fits)
+                }
+                Order::Columns { distance, height } => {
+                    let fits = self.pool.equal(&upper, height)?;
+                    let few = self.pool.less(&time, &Poly::constant(*distance))?;
+                    (time, *distance, height.clone(), self.pool.and(vec![fits, few]))
+                }
+            };
+            let start = write.start.plus(&first.times_constant(write.stride)?)?;
+            let stride = write.stride.checked_mul(distance);
+            if below != base || Some(inner.stride) != stride || inner.start != start || !self.holds(state, apart)? {
                 return Ok(false);
             }
-            let fits = self.pool.at_most(&upper, &rows)?;
-            if !self.holds(state, fits)? {
-                return Ok(false);
-            }
-            // Within a row: what the loop within writes is what the layer says, and it writes nothing else.
+            // What the loop within writes is what the layer says, and it writes nothing else.
             let hole = self.pool.hole();
-            let column = Poly::atom(hole);
-            let number = begun.plus(&column)?;
+            let place = Poly::atom(hole);
+            let number = first.plus(&place.times_constant(distance)?)?;
             let mut facts = state.facts.clone();
-            facts.push(self.pool.less(&column, &rows)?);
+            facts.push(self.pool.less(&place, &length)?);
             let guard = self.pool.replace_in_cond(write.guard, subject.time, &number)?;
             let (value, inner_guard) = self.pool.open_writes(&inner, hole)?;
-            let within = self.pool.less(&column, &upper)?;
+            let within = self.pool.less(&place, &upper)?;
             let written = self.pool.and(vec![within, inner_guard]);
             facts.push(written);
             if !self.prover.follows(&mut self.pool, &facts, guard)? {

@@ -152,6 +152,38 @@ fn tables_are_numbered_through() {
 }
 
 #[test]
+fn tables_may_be_filled_column_by_column() {
+    let body = "int t[30][40]; int c = __VERIFIER_nondet_int(); for (int j = 0; j < 40; j++) for (int i = 0; i < 30; i++) t[i][j] = c - j;
+        for (int i = 0; i < 30; i++) for (int j = 0; j < 40; j++) check(t[i][j] == c - j);";
+    right_and_wrong(body, "c - j);", "c - i);");
+    right_and_wrong(body, "j < 40; j++) for", "j < 39; j++) for");
+    right_and_wrong(body, "i < 30; i++) t", "i < 29; i++) t");
+    // A part of each column.
+    let part = "int t[30][40]; for (int i = 0; i < 30; i++) for (int j = 0; j < 40; j++) t[i][j] = 1;
+        for (int j = 5; j < 40; j++) for (int i = 10; i < 30; i++) t[i][j] = 2;
+        for (int i = 0; i < 30; i++) for (int j = 0; j < 40; j++) check(t[i][j] == (i < 10 || j < 5 ? 1 : 2));";
+    right_and_wrong(part, "i < 10 ||", "i < 11 ||");
+    right_and_wrong(part, "int j = 5", "int j = 4");
+    // Columns that reach into each other: the later ones win.
+    let longer = "int t[1200]; for (int j = 0; j < 50; j++) for (int i = 0; i < 20; i++) t[40 * i + j] = j;
+        for (int i = 0; i < 20; i++) for (int j = 0; j < 40; j++) check(t[40 * i + j] >= 0);";
+    let same = longer.replace(">= 0", "== j");
+    assert!(!proved(&format!("{HEAD} int main(void) {{ {same} return 0; }}")));
+    let before = "int t[30][40]; for (int j = 0; j < 40; j++) for (int i = 0; i <= j % 30; i++) t[i][j] = j;
+        for (int i = 0; i < 30; i++) for (int j = 0; j < 40; j++) check(t[i][j] == j);";
+    assert!(!proved(&format!("{HEAD} int main(void) {{ {before} return 0; }}")));
+}
+
+#[test]
+fn tables_may_be_transposed() {
+    let body = "static int s[60][60]; static int t[60][60]; for (int i = 0; i < 60; i++) for (int j = 0; j < 60; j++) s[i][j] = __VERIFIER_nondet_int();
+        for (int i = 0; i < 60; i++) for (int j = 0; j < 60; j++) t[j][i] = s[i][j];
+        for (int i = 0; i < 60; i++) for (int j = 0; j < 60; j++) check(t[i][j] == s[j][i]);";
+    right_and_wrong(body, "== s[j][i]", "== s[i][j]");
+    right_and_wrong(body, "t[j][i]", "t[j][59 - i]");
+}
+
+#[test]
 fn new_objects_have_contents_of_their_own() {
     let body = "int n = __VERIFIER_nondet_int(); if (n < 1 || n > 1000000) return 0;
         int *p = malloc(n * sizeof(int)); int *q = malloc(n * sizeof(int));
