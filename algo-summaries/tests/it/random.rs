@@ -17,13 +17,33 @@ enum Value {
     Constant(i32),
     Variable(usize),
     Counter(usize),
-    Element(usize, usize, i32),
+    Element(usize, Place),
     Binary(char, Box<Value>, Box<Value>),
+}
+
+/// A position in an array: a sum of counters, the second one times a number, and a number.
+#[derive(Clone, Copy)]
+struct Place {
+    counter: usize,
+    other: Option<(usize, i32)>,
+    offset: i32,
+}
+
+impl Place {
+    fn at(&self, counters: &[i32]) -> Option<usize> {
+        let other = self.other.map_or(0, |(counter, times)| times * counters[counter]);
+        usize::try_from(counters[self.counter] + other + self.offset).ok()
+    }
+
+    fn show(&self) -> String {
+        let other = self.other.map_or(String::new(), |(counter, times)| format!(" + {times} * i{counter}"));
+        format!("i{}{other} + ({})", self.counter, self.offset)
+    }
 }
 
 enum Statement {
     Assign(usize, Value),
-    Store(usize, usize, i32, Value),
+    Store(usize, Place, Value),
     If(Value, &'static str, Value, Vec<Statement>, Vec<Statement>),
     /// With a flag it ends when `t` is 5.
     Loop {
@@ -82,9 +102,7 @@ impl Memory {
             Value::Constant(value) => *value,
             Value::Variable(at) => self.variables[*at],
             Value::Counter(at) => self.counters[*at],
-            Value::Element(array, counter, offset) => {
-                *self.arrays[*array].get(usize::try_from(self.counters[*counter] + offset).ok()?)?
-            }
+            Value::Element(array, place) => *self.arrays[*array].get(place.at(&self.counters)?)?,
             Value::Binary(op, a, b) => {
                 let (a, b) = (self.value(a)?, self.value(b)?);
                 match op {
@@ -101,10 +119,9 @@ impl Memory {
         for statement in statements {
             match statement {
                 Statement::Assign(at, value) => self.variables[*at] = self.value(value)?,
-                Statement::Store(array, counter, offset, value) => {
+                Statement::Store(array, place, value) => {
                     let value = self.value(value)?;
-                    let at = usize::try_from(self.counters[*counter] + offset).ok()?;
-                    *self.arrays[*array].get_mut(at)? = value;
+                    *self.arrays[*array].get_mut(place.at(&self.counters)?)? = value;
                 }
                 Statement::If(a, op, b, yes, no) => {
                     let (a, b) = (self.value(a)?, self.value(b)?);
@@ -156,14 +173,27 @@ impl Author {
             1 => Value::Variable(self.dice.below(4)),
             2 | 3 => Value::Counter(self.open[self.dice.below(self.open.len())]),
             4 | 5 => {
-                let counter = self.open[self.dice.below(self.open.len())];
-                Value::Element(self.dice.below(2), counter, [0, 0, 0, 1, -1][self.dice.below(5)])
+                let place = self.place();
+                Value::Element(self.dice.below(2), place)
             }
             _ => {
                 let op = ['+', '+', '-', '*', '%'][self.dice.below(5)];
                 Value::Binary(op, Box::new(self.value(depth + 1)), Box::new(self.value(depth + 1)))
             }
         }
+    }
+
+    /// In loops within loops often one in a table with short rows.
+    fn place(&mut self) -> Place {
+        let counter = self.open[self.dice.below(self.open.len())];
+        let offset = [0, 0, 0, 1, -1][self.dice.below(5)];
+        let others: Vec<usize> = self.open.iter().copied().filter(|&other| other != counter).collect();
+        let other = match others.as_slice() {
+            [] => None,
+            _ if self.dice.below(2) == 0 => None,
+            others => Some((others[self.dice.below(others.len())], [2, 3, 4, 1][self.dice.below(4)])),
+        };
+        Place { counter, other, offset }
     }
 
     fn statements(&mut self, depth: usize) -> Vec<Statement> {
@@ -181,9 +211,8 @@ impl Author {
                 Statement::Walk { array, number: self.walks, range, value }
             }
             3..=5 => {
-                let counter = self.open[self.dice.below(self.open.len())];
-                let offset = [0, 0, 0, 1, -1][self.dice.below(5)];
-                Statement::Store(self.dice.below(2), counter, offset, self.value(1))
+                let place = self.place();
+                Statement::Store(self.dice.below(2), place, self.value(1))
             }
             6 | 7 => {
                 let op = ["<", "==", "!="][self.dice.below(3)];
@@ -224,7 +253,7 @@ fn show_value(value: &Value) -> String {
         Value::Constant(value) => format!("({value})"),
         Value::Variable(at) => VARIABLES[*at].to_string(),
         Value::Counter(at) => format!("i{at}"),
-        Value::Element(array, counter, offset) => format!("{}[i{counter} + ({offset})]", ARRAYS[*array]),
+        Value::Element(array, place) => format!("{}[{}]", ARRAYS[*array], place.show()),
         Value::Binary('%', a, _) => format!("({} % 3)", show_value(a)),
         Value::Binary(op, a, b) => format!("({} {op} {})", show_value(a), show_value(b)),
     }
@@ -234,8 +263,8 @@ fn show(statements: &[Statement], text: &mut String) {
     for statement in statements {
         match statement {
             Statement::Assign(at, value) => writeln!(text, "{} = {};", VARIABLES[*at], show_value(value)).unwrap(),
-            Statement::Store(array, counter, offset, value) => {
-                writeln!(text, "{}[i{counter} + ({offset})] = {};", ARRAYS[*array], show_value(value)).unwrap();
+            Statement::Store(array, place, value) => {
+                writeln!(text, "{}[{}] = {};", ARRAYS[*array], place.show(), show_value(value)).unwrap();
             }
             Statement::If(a, op, b, yes, no) => {
                 writeln!(text, "if ({} {op} {}) {{", show_value(a), show_value(b)).unwrap();
