@@ -478,6 +478,9 @@ options! {
     /// Analysis of shapes: of more objects than this, those that no variable points to are gathered in crowds without an order;
     /// with many states at the head of a loop of fewer.
     "cpa.shape.objectsApart" shape_apart: u32 = 24;
+    /// Analysis of shapes: how little of lists and numbers is told apart from the beginning: 0 for the most, 3 for the least;
+    /// with many states at the head of a loop it becomes less.
+    "cpa.shape.coarseness" shape_coarse: u32 = 0;
     /// Where a variable is tracked that the value analysis needs for a refutation.
     "cpa.value.precision.sharing" value_sharing: PrecisionSharing = PrecisionSharing::Scope;
     /// Which infeasible prefix of a path the value analysis refutes.

@@ -55,6 +55,7 @@ const PRESETS: &[(&str, &str)] = &[
     ("predicate-sbe", include_str!("../presets/predicate-sbe.toml")),
     ("ranges", include_str!("../presets/ranges.toml")),
     ("shape", include_str!("../presets/shape.toml")),
+    ("shape-coarse", include_str!("../presets/shape-coarse.toml")),
     ("shape-intervals", include_str!("../presets/shape-intervals.toml")),
     ("states", include_str!("../presets/states.toml")),
     ("states-cegar", include_str!("../presets/states-cegar.toml")),

@@ -31,11 +31,13 @@ pub struct ShapeOptions {
     pub holes: bool,
     /// With more objects than this, those that no variable points to become crowds; with fewer where there are many states.
     pub apart: usize,
+    /// How little is told apart from the beginning, as where there are many states: 0 for the most, 3 for the least.
+    pub coarse: usize,
 }
 
 impl Default for ShapeOptions {
     fn default() -> Self {
-        Self { holes: true, apart: 24 }
+        Self { holes: true, apart: 24, coarse: 0 }
     }
 }
 
@@ -120,8 +122,8 @@ impl ShapeCpa {
     /// How much is told apart at a loop head: the less, the more states it has had.
     fn level(&self, head: NodeId) -> Level {
         let states = self.states.get(&head).copied().unwrap_or(0);
-        let level = LEVELS.iter().find(|(most, _)| states < *most);
-        level.map_or(LEVELS[LEVELS.len() - 1].1, |(_, level)| *level)
+        let level = LEVELS.iter().skip(self.machine.options.coarse).find(|(most, _)| states < *most);
+        level.unwrap_or(&LEVELS[LEVELS.len() - 1]).1
     }
 
     /// Ranges around what has had many values, so that there are finitely many states.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Lists of any length.
 
-use super::{Explored, explore, program};
+use cpa_shape::ShapeOptions;
+
+use super::{Explored, explore, explore_with, program};
 
 fn check(text: &str, expected: bool) {
     let explored = explore(&program(text));
@@ -305,4 +307,23 @@ fn numbers_that_are_compared() {
         int c = __VERIFIER_nondet_int(); if (c >= last) { p = make(p, c); last = c; } }
         while (p && p->next) { if (p->h OP p->next->h) reach_error(); p = p->next; } return 0; }";
     check(&text.replace("OP", ">"), false);
+}
+
+#[test]
+fn lists_with_numbers_that_grow() {
+    let text = |check: &str| {
+        format!(
+            "int main(void) {{ struct node *first = 0, *last = 0; int n = 0;
+            while (__VERIFIER_nondet_int()) {{ struct node *x = make(0, n); x->prev = last;
+                if (last) last->next = x; else first = x; last = x; n++; }}
+            struct node *p = first; while (p && __VERIFIER_nondet_int()) p = p->next;
+            if (p) {{ if (p->prev) p->prev->next = p->next; else first = p->next;
+                if (p->next) p->next->prev = p->prev; else last = p->prev; free(p); }}
+            for (p = first; p; p = p->next) if (p->next) {{ if ({check}) reach_error(); }} else if (p != last) reach_error();
+            return 0; }}"
+        )
+    };
+    let coarse = ShapeOptions { coarse: 3, ..ShapeOptions::default() };
+    assert_eq!(explore_with(&program(&text("p->next->prev != p")), coarse), Explored::Safe);
+    assert_eq!(explore_with(&program(&text("p->next->prev != first")), coarse), Explored::Open);
 }

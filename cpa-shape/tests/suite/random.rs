@@ -121,7 +121,8 @@ fn executions_are_contained() {
     let (mut proofs, mut errors) = (0, 0);
     for round in 0..ROUNDS {
         let apart = [ShapeOptions::default().apart, 0, 2][round as usize % 3];
-        let options = ShapeOptions { holes: round % 2 == 0, apart };
+        let coarse = [0, 3, 0, 1][round as usize / 2 % 4];
+        let options = ShapeOptions { holes: round % 2 == 0, apart, coarse };
         let [i, j] = if round % 4 < 2 { ["0", "1"] } else { ["__VERIFIER_nondet_int()"; 2] };
         let mut text = format!("int main(void) {{ struct node *p = 0, *q = 0, *r = 0; int i = {i}, j = {j}; ");
         statements(&mut choices.0, &mut text, 2);
