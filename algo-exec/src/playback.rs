@@ -10,6 +10,8 @@ use cpa_core::{Counterexample, Cx, Rest, Step, Stop};
 
 /// A counterexample lists at most so many steps.
 const MAX_STEPS: usize = 100_000;
+/// Of one with more steps, which nobody reads, the first ones are listed.
+const FIRST_STEPS: usize = 10_000;
 /// Jumps backwards and calls between two looks at the budget.
 const SLICE: u64 = 1 << 16;
 
@@ -45,10 +47,17 @@ pub fn counterexample(
     if end != End::Target(target) {
         return Ok(None);
     }
-    let steps: Vec<Step> = machine.steps().iter().map(|taken| Step::from(*taken)).collect();
-    let further = machine.step_count() - steps.len() as u64;
-    let rest = (further > 0).then_some(Rest { target, steps: further, inputs: tape.rest });
-    Ok(Some(Counterexample { steps, inputs: tape.inputs, memory: tape.memory, rest }))
+    let mut steps: Vec<Step> = machine.steps().iter().map(|taken| Step::from(*taken)).collect();
+    let Tape { memory, mut inputs, rest: later, .. } = tape;
+    if machine.step_count() == steps.len() as u64 {
+        return Ok(Some(Counterexample { steps, inputs, memory, rest: None }));
+    }
+    let listed = inputs.partition_point(|&(step, _)| step < FIRST_STEPS);
+    let left_out = inputs.drain(listed..).map(|(step, value)| (steps[step].edge(), value));
+    let rest_inputs = left_out.chain(later).collect();
+    steps.truncate(FIRST_STEPS);
+    let rest = Rest { target, steps: machine.step_count() - steps.len() as u64, inputs: rest_inputs };
+    Ok(Some(Counterexample { steps, inputs, memory, rest: Some(rest) }))
 }
 
 struct Tape<'a> {

@@ -79,6 +79,16 @@ fn a_long_run_is_known_by_its_inputs() {
     let rest = cex.rest.unwrap();
     assert_eq!((cex.inputs.len(), rest.inputs.len()), (1, 1));
     assert_eq!(cex.inputs[0].1, rest.inputs[0].1);
+    // Inputs all along: those of the steps that are listed, and then the others.
+    let Verdict::False(cex) = verdict(
+        "int main(void) { int t = 0; for (int i = 0; i < 40000; i++) { if (nondet_int() == t) t = 1 - t; } reach_error(); return 0; }",
+    ) else {
+        panic!("the error is found");
+    };
+    let rest = cex.rest.unwrap();
+    assert_eq!(cex.inputs.len() + rest.inputs.len(), 40_000);
+    assert!(cex.inputs.iter().all(|&(step, _)| step < cex.steps.len()));
+    assert!(rest.inputs.len() > 1000 && cex.inputs.len() > 1000);
 }
 
 #[test]
