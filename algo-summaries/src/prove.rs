@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use cfa::IntTy;
+use cfa::{BinOp, IntTy};
 use cpa_core::Stop;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smt::solver::{Limits, Solver, Z3Config, Z3Solver};
@@ -437,7 +437,20 @@ impl Query {
         elements
     }
 
-    /// Elements of the same array at the same position are equal, and so is what has the same name and parameters.
+    /// The results of operators that are not modelled.
+    fn opaque(&self, pool: &Pool) -> Vec<(BinOp, IntTy, [Poly; 2], Atom)> {
+        let mut results = Vec::new();
+        for atom in &self.seen {
+            if let AtomKind::Opaque(op, left, right, ty) = pool.kind(*atom) {
+                results.push((*op, *ty, [left.clone(), right.clone()], *atom));
+            }
+        }
+        results.sort_unstable_by_key(|(.., atom)| *atom);
+        results
+    }
+
+    /// Elements of the same array at the same position are equal, and so is what has the same name and parameters, or the same
+    /// operator and operands.
     fn congruences(&mut self, prover: &mut Prover, pool: &mut Pool) -> Result<(), Stop> {
         // When two values are the same.
         let mut alike: Vec<(CondId, Atom, Atom)> = Vec::new();
@@ -448,6 +461,13 @@ impl Query {
                 for (parameter, other) in parameters.iter().zip(others) {
                     parts.push(pool.equal(parameter, other)?);
                 }
+                alike.push((pool.and(parts), *left, *right));
+            }
+        }
+        let results = self.opaque(pool);
+        for (at, (op, ty, [a, b], left)) in results.iter().enumerate() {
+            for (.., [c, d], right) in results[at + 1..].iter().filter(|(other, of, ..)| other == op && of == ty) {
+                let parts = vec![pool.equal(a, c)?, pool.equal(b, d)?];
                 alike.push((pool.and(parts), *left, *right));
             }
         }

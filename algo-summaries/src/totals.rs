@@ -56,6 +56,10 @@ impl Found {
                     self.poly(pool, no)?;
                 }
                 AtomKind::Wrap(value, _) | AtomKind::Mod(value, _) => self.poly(pool, value)?,
+                AtomKind::Opaque(_, left, right, _) => {
+                    self.poly(pool, left)?;
+                    self.poly(pool, right)?;
+                }
                 _ => {}
             }
         }
@@ -150,11 +154,8 @@ impl Walker<'_> {
             }
         }
         let body = Replacement::new(map).poly(&mut self.pool, &body)?;
-        let depends = |pool: &Pool, atom: Atom| pool.mentions(&Poly::atom(atom), &|other| other == hole);
-        let case = body.atoms().into_iter().find_map(|atom| match self.pool.kind(atom).clone() {
-            AtomKind::Ite(cond, yes, no) if depends(&self.pool, atom) => Some((atom, cond, yes, no)),
-            _ => None,
-        });
+        let depends = |atom: Atom| self.pool.mentions(&Poly::atom(atom), &|other| other == hole);
+        let case = self.case_in(&body, &depends);
         let Some((atom, cond, yes, no)) = case.filter(|_| effort.0 > 0) else {
             return self.sum_from_start(&body, hole, upper);
         };
@@ -243,14 +244,16 @@ impl Walker<'_> {
                 let no = self.pool.ite(rest, yes.clone(), no);
                 return self.by_case(facts, first, (yes, no), (hole, upper), effort);
             }
-            CondKind::Zero(value) | CondKind::AtMostZero(value) if self.case_in(&value).is_some() => {
+            CondKind::Zero(value) | CondKind::AtMostZero(value) if self.case_in(&value, &|_| true).is_some() => {
                 // A comparison of values by cases.
-                let (atom, inner, if_so, if_not) = self.case_in(&value).expect("it was there");
-                let so = self.pool.replace_in_cond(cond, atom, &if_so)?;
-                let other = self.pool.replace_in_cond(cond, atom, &if_not)?;
-                let first = self.pool.ite(so, yes.clone(), no.clone());
-                let second = self.pool.ite(other, yes, no);
-                return self.by_case(facts, inner, (first, second), (hole, upper), effort);
+                let (atom, inner, if_so, if_not) = self.case_in(&value, &|_| true).expect("it was there");
+                let mut on = |value: &Poly| -> Result<Poly, Stop> {
+                    let cond = self.pool.replace_in_cond(cond, atom, value)?;
+                    let (yes, no) = (self.pool.replace(&yes, atom, value)?, self.pool.replace(&no, atom, value)?);
+                    Ok(self.pool.ite(cond, yes, no))
+                };
+                let cases = (on(&if_so)?, on(&if_not)?);
+                return self.by_case(facts, inner, cases, (hole, upper), effort);
             }
             CondKind::Zero(value) => match value.linear_in(hole) {
                 Some((sign @ (1 | -1), rest)) if !self.pool.mentions(&rest, &|atom| atom == hole) => {
@@ -279,13 +282,19 @@ impl Walker<'_> {
             CondKind::True | CondKind::False | CondKind::Exists(..) => {}
         }
         let body = self.pool.ite(cond, yes, no);
-        self.pool.sum(&body, hole, upper)
+        self.sum_from_start(&body, hole, upper)
     }
 
-    /// A value by cases in a sum.
-    fn case_in(&self, value: &Poly) -> Option<(Atom, CondId, Poly, Poly)> {
-        value.atoms().into_iter().find_map(|atom| match self.pool.kind(atom).clone() {
-            AtomKind::Ite(cond, yes, no) => Some((atom, cond, yes, no)),
+    /// A value by cases that is wanted and in a value, but not in what is said about a variable of its own.
+    fn case_in(&self, value: &Poly, wanted: &dyn Fn(Atom) -> bool) -> Option<(Atom, CondId, Poly, Poly)> {
+        value.atoms().into_iter().find_map(|atom| match self.pool.kind(atom) {
+            AtomKind::Ite(cond, yes, no) if wanted(atom) => Some((atom, *cond, yes.clone(), no.clone())),
+            AtomKind::Wrap(inner, _) | AtomKind::Mod(inner, _) | AtomKind::Element(_, inner) => {
+                self.case_in(inner, wanted)
+            }
+            AtomKind::Opaque(_, left, right, _) => {
+                self.case_in(left, wanted).or_else(|| self.case_in(right, wanted))
+            }
             _ => None,
         })
     }

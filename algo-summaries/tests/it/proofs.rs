@@ -346,6 +346,26 @@ fn positions_that_are_shifted_have_the_same_sum() {
 }
 
 #[test]
+fn positions_that_are_permuted_have_the_same_sum_of_cases() {
+    let of = |summand: &str, check: &str| {
+        format!(
+            "int n = __VERIFIER_nondet_int(); if (n < 2 || n > 1000) return 0; long long s = 0, u = 0, v = 0;
+            for (int i = 0; i < n; i++) a[i] = __VERIFIER_nondet_int(); for (int i = 0; i < n; i++) s += {summand};
+            int first = a[0]; a[0] = a[1]; a[1] = first; for (int i = 0; i < n; i++) u += {summand};
+            first = a[0]; for (int i = 0; i < n - 1; i++) a[i] = a[i + 1];
+            a[n - 1] = first; for (int i = 0; i < n; i++) v += {summand}; check({check});"
+        )
+    };
+    for summand in ["(a[i] % 2 == 0 ? 1 : -1)", "(a[i] > 5)", "a[i] % 7", "(a[i] < 0 ? -1 : a[i] == 3 ? 2 : 4)"] {
+        right_and_wrong(&of(summand, "s == u && u == v"), "a[1] = first", "a[1] = first + 1");
+        right_and_wrong(&of(summand, "s == u && u == v"), "a[n - 1] = first", "a[n - 1] = 4");
+    }
+    // Quotients of equal numbers are equal.
+    right_and_wrong(&of("a[i]", "s / n == u / n && u / n == v / n"), "v / n", "v / (n - 1)");
+    right_and_wrong(&of("a[i]", "s / n == u / n"), "a[1] = first", "a[1] = n");
+}
+
+#[test]
 fn one_path_may_name_a_position_in_other_words() {
     let body = "int m = __VERIFIER_nondet_int(); if (m < 0 || m >= 1000) return 0;
         for (int i = 0; i < 1000; i++) if (i == m) a[m] = 3; else a[i] = i;
