@@ -192,6 +192,9 @@ impl Terms {
         if t == e {
             return t;
         }
+        if self.same_if(c, t, e) {
+            return e;
+        }
         if let Some(chain) = self.extremum(c, t, e) {
             return chain;
         }
@@ -219,6 +222,21 @@ impl Terms {
             }
         }
         self.intern(Term::Ite(c, t, e))
+    }
+
+    /// Whether a condition is that two values are equal, of which, or of whose extensions, one is `t` and the other one `e`.
+    fn same_if(&mut self, c: TermId, t: TermId, e: TermId) -> bool {
+        let Term::Eq(a, b) = *self.get(c) else { return false };
+        let width = match self.sort(t) {
+            Sort::Bv(width) => width,
+            _ => return (t, e) == (a, b) || (t, e) == (b, a),
+        };
+        [(a, b), (b, a)].into_iter().any(|(a, b)| match *self.get(e) {
+            _ if e == b => t == a,
+            Term::Zext { arg, .. } if arg == b => self.zext(width, a) == t,
+            Term::Sext { arg, .. } if arg == b => self.sext(width, a) == t,
+            _ => false,
+        })
     }
 
     fn ite_bool(&mut self, c: TermId, t: TermId, e: TermId) -> TermId {

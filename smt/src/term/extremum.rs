@@ -44,6 +44,9 @@ impl Terms {
         } else {
             return None;
         };
+        // Numbers without a sign have the same order with and without it.
+        let signless = compared == BvCmp::Sle && [t, e].iter().all(|&side| self.has_no_sign(side));
+        let compared = if signless { BvCmp::Ule } else { compared };
         let mut numbers = Vec::new();
         for side in [t, e] {
             match self.extrema.get(&side) {
@@ -85,5 +88,15 @@ impl Terms {
             self.extrema.insert(chain, Extremum { compared, greatest, numbers: numbers[..known].into() });
         }
         Some(chain)
+    }
+
+    /// Whether the first bit of a number, or of each of several numbers, is certainly 0.
+    fn has_no_sign(&self, side: TermId) -> bool {
+        let plain = |&number: &TermId| match *self.get(number) {
+            Term::Zext { .. } => true,
+            Term::Bv { width, bits } => bits >> (width - 1) == 0,
+            _ => false,
+        };
+        self.extrema.get(&side).map_or_else(|| plain(&side), |inner| inner.numbers.iter().all(plain))
     }
 }
