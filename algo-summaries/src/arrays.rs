@@ -287,7 +287,8 @@ mod tests {
         let array = pool.intern_array(ArrayKind::Zero);
         let hole = pool.hole();
         let value = Poly::atom(hole).times_constant(10).unwrap();
-        let write = Write { start: Poly::constant(5), stride: -2, value, guard: Pool::truth(true), order: Order::Single };
+        let write =
+            Write { start: Poly::constant(5), stride: -2, value, guard: Pool::truth(true), order: Order::Single };
         let array = pool.layer(array, &Poly::constant(3), &write, hole).unwrap();
         // Positions 5, 3, 1.
         let read = |pool: &mut Pool, at| pool.read(array, &Poly::constant(at), &mut never).unwrap().as_constant();

@@ -15,7 +15,7 @@ use cpa_core::Stop;
 use crate::guess::{Round, Unsolved};
 use crate::loops::{Failed, Solution, Subject};
 use crate::poly::Poly;
-use crate::pool::{AtomKind, CondId, CondKind};
+use crate::pool::{AtomKind, CondId, CondKind, Pool};
 use crate::state::State;
 use crate::subst::Replacement;
 use crate::walk::Walker;
@@ -24,16 +24,25 @@ use crate::walk::Walker;
 const PARTS: usize = 200;
 const BOUNDS: usize = 6;
 
-/// What is excluded of a variable and the iterations before.
+/// What is known of a variable and the iterations before.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Extremum {
     pub(crate) var: VarId,
     /// A condition on the variable and an iteration.
-    excluded: CondId,
-    /// Of which iterations that is excluded. If it is of all before: how many places each of them has, more than one if a loop
-    /// within it looks at them; the condition is then about iteration `k div places` and place `k mod places`. Else it is
-    /// about the number of iterations so far.
-    places: Option<i128>,
+    cond: CondId,
+    of: Of,
+}
+
+/// Of which iterations a condition is known not to hold, or to hold.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Of {
+    /// Of none of those before. Each has so many places, more than one if a loop within it looks at them; the condition is then
+    /// about iteration `k div places` and place `k mod places`.
+    None(i128),
+    /// It does not hold of the number of iterations so far.
+    Number,
+    /// Of one of those before, unless the variable is what it was before the loop.
+    One,
 }
 
 impl Walker<'_> {
@@ -86,9 +95,11 @@ impl Walker<'_> {
             let other = self.beyond(least, now, seen)?;
             if self.prover.excluded(&mut self.pool, &state.facts, other)? {
                 let excluded = self.beyond(least, seen, now)?;
-                let mut guesses = vec![Extremum { var, excluded, places: Some(1) }];
+                let mut guesses = vec![Extremum { var, cond: excluded, of: Of::None(1) }];
                 guesses.extend(self.not_beyond_old(subject, least, (var, now))?);
                 guesses.extend(self.not_beyond_bounds(state, least, (var, now))?);
+                let cond = self.pool.equal(now, seen)?;
+                guesses.push(Extremum { var, cond, of: Of::One });
                 return Ok(guesses);
             }
         }
@@ -105,7 +116,7 @@ impl Walker<'_> {
         let old = subject.before.vars.get(&var).cloned().filter(|old| !self.pool.has_address(old));
         let Some(old) = old else { return Ok(None) };
         let excluded = self.beyond(least, &old, now)?;
-        Ok(Some(Extremum { var, excluded, places: None }))
+        Ok(Some(Extremum { var, cond: excluded, of: Of::Number }))
     }
 
     /// That the variable is not beyond a number that elements are compared with everywhere: it is one of them.
@@ -143,7 +154,7 @@ impl Walker<'_> {
         let mut guesses = Vec::new();
         for bound in bounds.into_iter().take(BOUNDS) {
             let excluded = self.beyond(least, now, &Poly::constant(bound))?;
-            guesses.push(Extremum { var, excluded, places: None });
+            guesses.push(Extremum { var, cond: excluded, of: Of::Number });
         }
         Ok(guesses)
     }
@@ -176,15 +187,15 @@ impl Walker<'_> {
         let last = Poly::atom(subject.time).plus_constant(-1)?;
         let last = self.pool.replace(seen, subject.time, &last)?;
         let excluded = self.beyond(least, now, &last)?;
-        guesses.push(Extremum { var, excluded, places: None });
+        guesses.push(Extremum { var, cond: excluded, of: Of::Number });
         if about_var.is_empty() {
             others.push(self.beyond(least, seen, now)?);
             let excluded = self.pool.and(others);
-            guesses.push(Extremum { var, excluded, places: Some(1) });
+            guesses.push(Extremum { var, cond: excluded, of: Of::None(1) });
             return Ok(guesses);
         }
         let excluded = self.pool.and(about_var);
-        guesses.push(Extremum { var, excluded, places: Some(1) });
+        guesses.push(Extremum { var, cond: excluded, of: Of::None(1) });
         // What the variable was before the loop is as if an iteration had given it that.
         if let Some(old) = subject.before.vars.get(&var).cloned()
             && step.abs() == 1
@@ -192,7 +203,7 @@ impl Walker<'_> {
         {
             let iteration = old.minus(&start)?.times_constant(step)?;
             let excluded = self.at(subject, (excluded, now), &iteration, now)?;
-            guesses.push(Extremum { var, excluded, places: None });
+            guesses.push(Extremum { var, cond: excluded, of: Of::Number });
         }
         Ok(guesses)
     }
@@ -265,7 +276,7 @@ impl Walker<'_> {
             {
                 let now = self.value_at(subject, var);
                 let excluded = self.beyond(least, &seen, &now)?;
-                let mut guesses = vec![Extremum { var, excluded, places: Some(rows) }];
+                let mut guesses = vec![Extremum { var, cond: excluded, of: Of::None(rows) }];
                 guesses.extend(self.not_beyond_old(subject, least, (var, &now))?);
                 return Ok(guesses);
             }
@@ -282,16 +293,31 @@ impl Walker<'_> {
         count: &Poly,
     ) -> Result<CondId, Stop> {
         let now = self.value_at(subject, extremum.var);
-        let cond = (extremum.excluded, &now);
-        let excluded = match extremum.places {
-            None => self.at(subject, cond, count, value)?,
-            Some(places) => {
-                let iteration = self.pool.hole();
-                let excluded = self.at(subject, cond, &Poly::atom(iteration), value)?;
-                self.pool.exists(excluded, iteration, &count.times_constant(places)?)?
-            }
+        let cond = (extremum.cond, &now);
+        let mut some = |places: i128| {
+            let iteration = self.pool.hole();
+            let cond = self.at(subject, cond, &Poly::atom(iteration), value)?;
+            self.pool.exists(cond, iteration, &count.times_constant(places)?)
         };
-        self.pool.not(excluded)
+        match extremum.of {
+            Of::Number => {
+                let cond = self.at(subject, cond, count, value)?;
+                self.pool.not(cond)
+            }
+            Of::None(places) => {
+                let some = some(places)?;
+                self.pool.not(some)
+            }
+            Of::One => {
+                let some = some(1)?;
+                let old = subject.before.vars.get(&extremum.var).cloned().filter(|old| !self.pool.has_address(old));
+                let unchanged = match old {
+                    Some(old) => self.pool.equal(value, &old)?,
+                    None => Pool::truth(true),
+                };
+                Ok(self.pool.or(vec![unchanged, some]))
+            }
+        }
     }
 
     /// Adds what is known of extrema at the start of an iteration.
@@ -320,7 +346,7 @@ impl Walker<'_> {
         extremum: &Extremum,
     ) -> Result<bool, Stop> {
         // There is no iteration before the first one.
-        if extremum.places.is_none() {
+        if extremum.of == Of::Number {
             let old = subject.before.vars.get(&extremum.var).cloned();
             let Some(old) = old.filter(|old| !self.pool.has_address(old)) else { return Ok(false) };
             let fact = self.extremum_fact(subject, extremum, &old, &Poly::constant(0))?;

@@ -412,9 +412,7 @@ impl Walker<'_> {
         let mut replacement = Replacement::new([(subject.time, iteration), (hole, place)].into_iter().collect());
         let value = replacement.poly(&mut self.pool, &value)?;
         let guard = replacement.cond(&mut self.pool, guard)?;
-        if self.pool.has_address(&value)
-            || unsolved.in_poly(&self.pool, &value)
-            || unsolved.in_cond(&self.pool, guard)
+        if self.pool.has_address(&value) || unsolved.in_poly(&self.pool, &value) || unsolved.in_cond(&self.pool, guard)
         {
             return Ok(false);
         }

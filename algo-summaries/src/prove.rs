@@ -365,7 +365,8 @@ impl Query {
         for _ in 0..ROUNDS {
             let elements = self.elements(pool);
             let inputs = self.inputs(pool);
-            for (cond, holds) in self.quantified.clone() {
+            // The latest ones, which the loop at hand has brought, come first.
+            for (cond, holds) in self.quantified.clone().into_iter().rev() {
                 let CondKind::Exists(number, body, upper) = pool.cond(cond).clone() else { continue };
                 let bound = pool.atom(AtomKind::Bound(number));
                 if !self.denied.contains(&cond) && witnessed.insert(cond) {

@@ -292,9 +292,7 @@ impl Walker<'_> {
             AtomKind::Wrap(inner, _) | AtomKind::Mod(inner, _) | AtomKind::Element(_, inner) => {
                 self.case_in(inner, wanted)
             }
-            AtomKind::Opaque(_, left, right, _) => {
-                self.case_in(left, wanted).or_else(|| self.case_in(right, wanted))
-            }
+            AtomKind::Opaque(_, left, right, _) => self.case_in(left, wanted).or_else(|| self.case_in(right, wanted)),
             _ => None,
         })
     }

@@ -402,7 +402,8 @@ impl<'a> Walker<'a> {
     /// Clears so many cells, which are not fewer than 0.
     fn clear_cells(&mut self, state: &mut State, cells: Cells, start: Poly, count: &Poly) -> Result<(), Stop> {
         let array = self.contents(state, cells);
-        let write = Write { start, stride: 1, value: Poly::constant(0), guard: Pool::truth(true), order: Order::Single };
+        let write =
+            Write { start, stride: 1, value: Poly::constant(0), guard: Pool::truth(true), order: Order::Single };
         let hole = self.pool.hole();
         let array = self.pool.layer(array, count, &write, hole)?;
         state.memory.insert(cells, array);

@@ -366,6 +366,26 @@ fn positions_that_are_permuted_have_the_same_sum_of_cases() {
 }
 
 #[test]
+fn the_greatest_element_is_one_of_them_also_of_a_permutation() {
+    let greatest = |m: &str| format!("int {m} = a[0]; for (int i = 1; i < n; i++) if (a[i] > {m}) {m} = a[i];");
+    let (m, k) = (greatest("m"), greatest("k"));
+    let body = |change: &str| {
+        format!(
+            "int n = __VERIFIER_nondet_int(); if (n < 2 || n > 1000) return 0;
+            for (int i = 0; i < n; i++) a[i] = __VERIFIER_nondet_int(); {m} int first = a[0]; {change} {k} check(m == k);"
+        )
+    };
+    let swapped = body("a[0] = a[1]; a[1] = first;");
+    right_and_wrong(&swapped, "a[0] = a[1]", "a[0] = 7");
+    let rotated = body("for (int i = 0; i < n - 1; i++) a[i] = a[i + 1]; a[n - 1] = first;");
+    right_and_wrong(&rotated, "a[n - 1] = first", "a[n - 1] = 4");
+    // What is no element may stay: the number from before.
+    let from =
+        body("a[0] = a[1]; a[1] = first;").replace("int m = a[0]", "int m = 5").replace("int k = a[0]", "int k = 5");
+    right_and_wrong(&from.replace("int i = 1;", "int i = 0;"), "int k = 5", "int k = 4");
+}
+
+#[test]
 fn one_path_may_name_a_position_in_other_words() {
     let body = "int m = __VERIFIER_nondet_int(); if (m < 0 || m >= 1000) return 0;
         for (int i = 0; i < 1000; i++) if (i == m) a[m] = 3; else a[i] = i;

@@ -61,7 +61,11 @@ impl DataAnalysis {
             let (chain, statistics) = octagons.refiner(handle, &program);
             (checks(chain, &program, manager, config)?, statistics, octagons.remerge())
         } else if config.domains == Domains::Shape {
-            let options = ShapeOptions { holes: config.shape_holes, apart: config.shape_apart as usize, coarse: config.shape_coarse as usize };
+            let options = ShapeOptions {
+                holes: config.shape_holes,
+                apart: config.shape_apart as usize,
+                coarse: config.shape_coarse as usize,
+            };
             composite.add(ShapeCpa::new(Arc::clone(&program), options));
             (checks(Chain::new(), &program, manager, config)?, None, Remerge::Prune)
         } else {
