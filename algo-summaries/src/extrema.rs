@@ -98,8 +98,11 @@ impl Walker<'_> {
                 let mut guesses = vec![Extremum { var, cond: excluded, of: Of::None(1) }];
                 guesses.extend(self.not_beyond_old(subject, least, (var, now))?);
                 guesses.extend(self.not_beyond_bounds(state, least, (var, now))?);
-                let cond = self.pool.equal(now, seen)?;
-                guesses.push(Extremum { var, cond, of: Of::One });
+                // Within other loops it would cost more than it brings.
+                if self.iterations.len() == 1 {
+                    let cond = self.pool.equal(now, seen)?;
+                    guesses.push(Extremum { var, cond, of: Of::One });
+                }
                 return Ok(guesses);
             }
         }
