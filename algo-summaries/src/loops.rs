@@ -541,7 +541,7 @@ impl Walker<'_> {
             // The number of the first write of the iteration, how far the next one is, how many there may be, and what makes
             // all numbers different.
             let (first, distance, length, apart) = match &write.order {
-                Order::Single => (time, 1, Poly::constant(1), Pool::truth(true)),
+                Order::Single => return Ok(false),
                 Order::Rows { length } => {
                     let fits = self.pool.at_most(&upper, &Poly::constant(*length))?;
                     (time.times_constant(*length)?, 1, Poly::constant(*length), fits)
