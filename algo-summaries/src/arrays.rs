@@ -132,21 +132,19 @@ pub(crate) struct Write {
     pub(crate) stride: i128,
     pub(crate) value: Poly,
     pub(crate) guard: CondId,
-    pub(crate) order: Order,
+    /// Which of these writes an iteration stands for if a loop within it makes them; if not, the one with its number.
+    pub(crate) table: Option<Table>,
 }
 
-/// Which of the writes of [`Write`] an iteration of a loop stands for.
+/// How the writes of a loop within a loop are numbered.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Order {
-    /// The one with its number.
-    Single,
-    /// As many, one behind the other, as a loop within it may write: iteration `t` the ones from `t * length`.
+pub(crate) enum Table {
+    /// Iteration `t` makes the ones from `t * length`, one behind the other.
     Rows {
-        /// How many.
+        /// How many an iteration makes at the most.
         length: i128,
     },
-    /// Those of a loop within it that are apart from each other: iteration `t`, which is less than the distance, the ones
-    /// with the numbers `t + distance * column`.
+    /// Iteration `t`, which is less than the distance, makes the ones with the numbers `t + distance * place`.
     Columns {
         /// How far they are apart.
         distance: i128,
@@ -287,8 +285,7 @@ mod tests {
         let array = pool.intern_array(ArrayKind::Zero);
         let hole = pool.hole();
         let value = Poly::atom(hole).times_constant(10).unwrap();
-        let write =
-            Write { start: Poly::constant(5), stride: -2, value, guard: Pool::truth(true), order: Order::Single };
+        let write = Write { start: Poly::constant(5), stride: -2, value, guard: Pool::truth(true), table: None };
         let array = pool.layer(array, &Poly::constant(3), &write, hole).unwrap();
         // Positions 5, 3, 1.
         let read = |pool: &mut Pool, at| pool.read(array, &Poly::constant(at), &mut never).unwrap().as_constant();

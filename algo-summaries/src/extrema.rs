@@ -77,6 +77,11 @@ impl Walker<'_> {
         Ok(())
     }
 
+    /// The number that a variable is before the loop.
+    fn before(&self, subject: &Subject, var: VarId) -> Option<Poly> {
+        subject.before.vars.get(&var).filter(|old| !self.pool.has_address(old)).cloned()
+    }
+
     /// That a value is less, or greater.
     fn beyond(&mut self, least: bool, value: &Poly, other: &Poly) -> Result<CondId, Stop> {
         if least { self.pool.less(value, other) } else { self.pool.less(other, value) }
@@ -116,8 +121,7 @@ impl Walker<'_> {
         least: bool,
         (var, now): (VarId, &Poly),
     ) -> Result<Option<Extremum>, Stop> {
-        let old = subject.before.vars.get(&var).cloned().filter(|old| !self.pool.has_address(old));
-        let Some(old) = old else { return Ok(None) };
+        let Some(old) = self.before(subject, var) else { return Ok(None) };
         let excluded = self.beyond(least, &old, now)?;
         Ok(Some(Extremum { var, cond: excluded, of: Of::Number }))
     }
@@ -200,10 +204,7 @@ impl Walker<'_> {
         let excluded = self.pool.and(about_var);
         guesses.push(Extremum { var, cond: excluded, of: Of::None(1) });
         // What the variable was before the loop is as if an iteration had given it that.
-        if let Some(old) = subject.before.vars.get(&var).cloned()
-            && step.abs() == 1
-            && !self.pool.has_address(&old)
-        {
+        if let Some(old) = self.before(subject, var).filter(|_| step.abs() == 1) {
             let iteration = old.minus(&start)?.times_constant(step)?;
             let excluded = self.at(subject, (excluded, now), &iteration, now)?;
             guesses.push(Extremum { var, cond: excluded, of: Of::Number });
@@ -313,8 +314,7 @@ impl Walker<'_> {
             }
             Of::One => {
                 let some = some(1)?;
-                let old = subject.before.vars.get(&extremum.var).cloned().filter(|old| !self.pool.has_address(old));
-                let unchanged = match old {
+                let unchanged = match self.before(subject, extremum.var) {
                     Some(old) => self.pool.equal(value, &old)?,
                     None => Pool::truth(true),
                 };
@@ -350,8 +350,7 @@ impl Walker<'_> {
     ) -> Result<bool, Stop> {
         // There is no iteration before the first one.
         if extremum.of == Of::Number {
-            let old = subject.before.vars.get(&extremum.var).cloned();
-            let Some(old) = old.filter(|old| !self.pool.has_address(old)) else { return Ok(false) };
+            let Some(old) = self.before(subject, extremum.var) else { return Ok(false) };
             let fact = self.extremum_fact(subject, extremum, &old, &Poly::constant(0))?;
             if !self.prover.follows(&mut self.pool, &subject.before.facts, fact)? {
                 return Ok(false);

@@ -7,7 +7,7 @@ use cfa::IntTy;
 use cpa_core::Stop;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::arrays::{Order, Write};
+use crate::arrays::{Table, Write};
 use crate::loops::{Failed, Form, Guessing, Solution, Subject};
 use crate::poly::{Atom, Poly};
 use crate::pool::{ArrayId, ArrayKind, AtomKind, CondId, Pool};
@@ -296,7 +296,7 @@ impl Walker<'_> {
                 return Ok(false);
             }
             let Some((value, guard)) = self.written(ends, &stores, index) else { return Ok(false) };
-            writes.push(Write { start, stride, value, guard, order: Order::Single });
+            writes.push(Write { start, stride, value, guard, table: None });
         }
         writes = sort(writes)?;
         if !self.in_order(time, &ends.facts, &writes)? {
@@ -343,7 +343,7 @@ impl Walker<'_> {
                 if stride == 0 || self.pool.mentions(&start, &|atom| atom == subject.time) {
                     return Ok(None);
                 }
-                writes.push(Write { start, stride, value, guard: Pool::truth(true), order: Order::Single });
+                writes.push(Write { start, stride, value, guard: Pool::truth(true), table: None });
             }
         }
         let old = self.contents(subject.before, cells);
@@ -391,19 +391,22 @@ impl Walker<'_> {
         if below != now || step == 0 || moves(&self.pool, &start) || unsolved.in_poly(&self.pool, &start) {
             return Ok(false);
         }
-        // The number of the write tells iteration and position within it.
-        let number = Poly::atom(subject.time);
-        let (order, stride, iteration, place) = if let Some(length) = multiple(step, inner.stride) {
-            let (quotient, rest) = (self.pool.div(&number, length)?, self.pool.modulo(&number, length)?);
-            (Order::Rows { length }, inner.stride, quotient, rest)
+        let (table, stride, divisor) = if let Some(length) = multiple(step, inner.stride) {
+            (Table::Rows { length }, inner.stride, length)
         } else if let Some(distance) = multiple(inner.stride, step) {
             if moves(&self.pool, &upper) || unsolved.in_poly(&self.pool, &upper) {
                 return Ok(false);
             }
-            let (quotient, rest) = (self.pool.div(&number, distance)?, self.pool.modulo(&number, distance)?);
-            (Order::Columns { distance, height: upper.clone() }, step, rest, quotient)
+            (Table::Columns { distance, height: upper.clone() }, step, distance)
         } else {
             return Ok(false);
+        };
+        // The number of the write tells iteration and place within it.
+        let number = Poly::atom(subject.time);
+        let (quotient, rest) = (self.pool.div(&number, divisor)?, self.pool.modulo(&number, divisor)?);
+        let (iteration, place) = match table {
+            Table::Rows { .. } => (quotient, rest),
+            Table::Columns { .. } => (rest, quotient),
         };
         let hole = self.pool.hole();
         let (value, guard) = self.pool.open_writes(&inner, hole)?;
@@ -416,7 +419,7 @@ impl Walker<'_> {
         {
             return Ok(false);
         }
-        solution.cells.insert(cells, Form::Layers(vec![Write { start, stride, value, guard, order }]));
+        solution.cells.insert(cells, Form::Layers(vec![Write { start, stride, value, guard, table: Some(table) }]));
         Ok(true)
     }
 

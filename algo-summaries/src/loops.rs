@@ -18,7 +18,7 @@ use cfa::{IntTy, Program};
 use cpa_core::Stop;
 use rustc_hash::FxHashSet;
 
-use crate::arrays::{Order, Write};
+use crate::arrays::{Table, Write};
 use crate::eval::gave_up;
 use crate::extrema::Extremum;
 use crate::guess::{Round, Unsolved};
@@ -334,10 +334,12 @@ impl Walker<'_> {
 
     /// Contents with what the iterations before iteration `time` write.
     fn layer_at(&mut self, array: ArrayId, write: &Write, time: Atom) -> Result<ArrayId, Stop> {
-        match &write.order {
-            Order::Single => self.pool.layer(array, &Poly::atom(time), write, time),
-            Order::Rows { length } => self.pool.layer(array, &Poly::atom(time).times_constant(*length)?, write, time),
-            Order::Columns { distance, height } => {
+        match &write.table {
+            None => self.pool.layer(array, &Poly::atom(time), write, time),
+            Some(Table::Rows { length }) => {
+                self.pool.layer(array, &Poly::atom(time).times_constant(*length)?, write, time)
+            }
+            Some(Table::Columns { distance, height }) => {
                 let number = self.pool.hole();
                 let iteration = self.pool.modulo(&Poly::atom(number), *distance)?;
                 let begun = self.pool.less(&iteration, &Poly::atom(time))?;
@@ -475,10 +477,8 @@ impl Walker<'_> {
         writes: &[Write],
     ) -> Result<bool, Stop> {
         let base = start.memory[&cells];
-        if let [write] = writes
-            && write.order != Order::Single
-        {
-            return self.table_holds(subject, (cells, base), back, write);
+        if let [write @ Write { table: Some(table), .. }] = writes {
+            return self.table_holds(subject, (cells, base), back, (write, table));
         }
         let moves = |write: &Write| self.pool.mentions(&write.start, &|atom| atom == subject.time);
         if writes.iter().any(moves) {
@@ -528,7 +528,7 @@ impl Walker<'_> {
         subject: &Subject,
         (cells, base): (Cells, ArrayId),
         back: &[State],
-        write: &Write,
+        (write, table): (&Write, &Table),
     ) -> Result<bool, Stop> {
         if self.pool.mentions(&write.start, &|atom| atom == subject.time) {
             return Ok(false);
@@ -540,13 +540,12 @@ impl Walker<'_> {
             let time = Poly::atom(subject.time);
             // The number of the first write of the iteration, how far the next one is, how many there may be, and what makes
             // all numbers different.
-            let (first, distance, length, apart) = match &write.order {
-                Order::Single => return Ok(false),
-                Order::Rows { length } => {
+            let (first, distance, length, apart) = match table {
+                Table::Rows { length } => {
                     let fits = self.pool.at_most(&upper, &Poly::constant(*length))?;
                     (time.times_constant(*length)?, 1, Poly::constant(*length), fits)
                 }
-                Order::Columns { distance, height } => {
+                Table::Columns { distance, height } => {
                     let fits = self.pool.equal(&upper, height)?;
                     let few = self.pool.less(&time, &Poly::constant(*distance))?;
                     (time, *distance, height.clone(), self.pool.and(vec![fits, few]))

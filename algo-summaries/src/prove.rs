@@ -439,11 +439,11 @@ impl Query {
     }
 
     /// The results of operators that are not modelled.
-    fn opaque(&self, pool: &Pool) -> Vec<(BinOp, IntTy, [Poly; 2], Atom)> {
+    fn opaque(&self, pool: &Pool) -> Vec<((BinOp, IntTy), Vec<Poly>, Atom)> {
         let mut results = Vec::new();
         for atom in &self.seen {
             if let AtomKind::Opaque(op, left, right, ty) = pool.kind(*atom) {
-                results.push((*op, *ty, [left.clone(), right.clone()], *atom));
+                results.push(((*op, *ty), vec![left.clone(), right.clone()], *atom));
             }
         }
         results.sort_unstable_by_key(|(.., atom)| *atom);
@@ -453,33 +453,16 @@ impl Query {
     /// Elements of the same array at the same position are equal, and so is what has the same name and parameters, or the same
     /// operator and operands.
     fn congruences(&mut self, prover: &mut Prover, pool: &mut Pool) -> Result<(), Stop> {
-        // When two values are the same.
-        let mut alike: Vec<(CondId, Atom, Atom)> = Vec::new();
-        let inputs = self.inputs(pool);
-        for (at, (name, parameters, left)) in inputs.iter().enumerate().filter(|(_, (_, of, _))| !of.is_empty()) {
-            for (_, others, right) in inputs[at + 1..].iter().filter(|(same, ..)| same == name) {
-                let mut parts = Vec::new();
-                for (parameter, other) in parameters.iter().zip(others) {
-                    parts.push(pool.equal(parameter, other)?);
-                }
-                alike.push((pool.and(parts), *left, *right));
-            }
+        let mut inputs = self.inputs(pool);
+        inputs.retain(|(_, parameters, _)| !parameters.is_empty());
+        let mut elements = Vec::new();
+        for (array, index) in self.elements(pool) {
+            let atom = pool.atom(AtomKind::Element(array, index.clone()));
+            elements.push((array, vec![index], atom));
         }
-        let results = self.opaque(pool);
-        for (at, (op, ty, [a, b], left)) in results.iter().enumerate() {
-            for (.., [c, d], right) in results[at + 1..].iter().filter(|(other, of, ..)| other == op && of == ty) {
-                let parts = vec![pool.equal(a, c)?, pool.equal(b, d)?];
-                alike.push((pool.and(parts), *left, *right));
-            }
-        }
-        let elements = self.elements(pool);
-        for (at, (array, index)) in elements.iter().enumerate() {
-            for (_, other) in elements[at + 1..].iter().filter(|(same, _)| same == array) {
-                let left = pool.atom(AtomKind::Element(*array, index.clone()));
-                let right = pool.atom(AtomKind::Element(*array, other.clone()));
-                alike.push((pool.equal(index, other)?, left, right));
-            }
-        }
+        let mut alike = same_arguments(pool, &inputs)?;
+        alike.extend(same_arguments(pool, &self.opaque(pool))?);
+        alike.extend(same_arguments(pool, &elements)?);
         alike.truncate(PAIRS);
         for (same, left, right) in alike {
             if Pool::as_truth(same) != Some(false) {
@@ -492,6 +475,24 @@ impl Query {
         }
         Ok(())
     }
+}
+
+/// When two values of the same function are the same: its arguments are.
+fn same_arguments<F: PartialEq>(
+    pool: &mut Pool,
+    values: &[(F, Vec<Poly>, Atom)],
+) -> Result<Vec<(CondId, Atom, Atom)>, Stop> {
+    let mut alike = Vec::new();
+    for (at, (function, arguments, left)) in values.iter().enumerate() {
+        for (_, others, right) in values[at + 1..].iter().filter(|(same, ..)| same == function) {
+            let mut parts = Vec::new();
+            for (argument, other) in arguments.iter().zip(others) {
+                parts.push(pool.equal(argument, other)?);
+            }
+            alike.push((pool.and(parts), *left, *right));
+        }
+    }
+    Ok(alike)
 }
 
 /// A parameter that tells conditions apart.

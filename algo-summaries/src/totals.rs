@@ -230,7 +230,20 @@ impl Walker<'_> {
             let (yes, no) = (on(self, cond, &yes)?, on(self, not, &no)?);
             return Ok(self.pool.ite(cond, yes, no));
         }
-        match self.pool.cond(cond).clone() {
+        let kind = self.pool.cond(cond).clone();
+        if let CondKind::Zero(value) | CondKind::AtMostZero(value) = &kind
+            && let Some((atom, inner, if_so, if_not)) = self.case_in(value, &|_| true)
+        {
+            // A comparison of values by cases.
+            let mut on = |value: &Poly| -> Result<Poly, Stop> {
+                let cond = self.pool.replace_in_cond(cond, atom, value)?;
+                let (yes, no) = (self.pool.replace(&yes, atom, value)?, self.pool.replace(&no, atom, value)?);
+                Ok(self.pool.ite(cond, yes, no))
+            };
+            let cases = (on(&if_so)?, on(&if_not)?);
+            return self.by_case(facts, inner, cases, (hole, upper), effort);
+        }
+        match kind {
             CondKind::Not(inner) => return self.by_case(facts, inner, (no, yes), (hole, upper), effort),
             CondKind::And(mut parts) => {
                 let first = parts.remove(0);
@@ -243,17 +256,6 @@ impl Walker<'_> {
                 let rest = self.pool.or(parts);
                 let no = self.pool.ite(rest, yes.clone(), no);
                 return self.by_case(facts, first, (yes, no), (hole, upper), effort);
-            }
-            CondKind::Zero(value) | CondKind::AtMostZero(value) if self.case_in(&value, &|_| true).is_some() => {
-                // A comparison of values by cases.
-                let (atom, inner, if_so, if_not) = self.case_in(&value, &|_| true).expect("it was there");
-                let mut on = |value: &Poly| -> Result<Poly, Stop> {
-                    let cond = self.pool.replace_in_cond(cond, atom, value)?;
-                    let (yes, no) = (self.pool.replace(&yes, atom, value)?, self.pool.replace(&no, atom, value)?);
-                    Ok(self.pool.ite(cond, yes, no))
-                };
-                let cases = (on(&if_so)?, on(&if_not)?);
-                return self.by_case(facts, inner, cases, (hole, upper), effort);
             }
             CondKind::Zero(value) => match value.linear_in(hole) {
                 Some((sign @ (1 | -1), rest)) if !self.pool.mentions(&rest, &|atom| atom == hole) => {

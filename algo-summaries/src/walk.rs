@@ -12,7 +12,7 @@ use cpa_core::{Cx, Stop};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smt::solver::Limits;
 
-use crate::arrays::{Order, Write};
+use crate::arrays::Write;
 use crate::eval::{gave_up, signed_regions};
 use crate::loops::Changes;
 use crate::poly::{Atom, Poly};
@@ -402,8 +402,7 @@ impl<'a> Walker<'a> {
     /// Clears so many cells, which are not fewer than 0.
     fn clear_cells(&mut self, state: &mut State, cells: Cells, start: Poly, count: &Poly) -> Result<(), Stop> {
         let array = self.contents(state, cells);
-        let write =
-            Write { start, stride: 1, value: Poly::constant(0), guard: Pool::truth(true), order: Order::Single };
+        let write = Write { start, stride: 1, value: Poly::constant(0), guard: Pool::truth(true), table: None };
         let hole = self.pool.hole();
         let array = self.pool.layer(array, count, &write, hole)?;
         state.memory.insert(cells, array);
