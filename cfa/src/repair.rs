@@ -287,7 +287,7 @@ impl<'s, 't> Checker<'_, 's, 't> {
 
     fn check_node(&mut self, node: Node<'t>, role: Role) -> Result<(), Refusal> {
         match role {
-            Role::Typedef => self.collect_typedefs(node),
+            Role::Typedef => return self.collect_typedefs(node),
             Role::Identifier if self.is_typedef(node) => return self.typedef_as_identifier(node),
             Role::TypeName => return self.type_name(node),
             Role::Primitive => self.type_in_parentheses(node),
@@ -353,14 +353,21 @@ impl<'s, 't> Checker<'_, 's, 't> {
         Ok(())
     }
 
-    fn collect_typedefs(&mut self, node: Node<'t>) {
+    /// A definition without a name declares what its type does: `typedef enum { a, b };`.
+    fn collect_typedefs(&mut self, node: Node<'t>) -> Result<(), Refusal> {
         let declarators: Vec<_> = node.children_by_field("declarator").collect();
         for mut declarator in declarators {
             while let Some(inner) = inner_declarator(declarator) {
                 declarator = inner;
             }
+            if declarator.start_byte() == declarator.end_byte()
+                && let Some(keyword) = node.children().find(|child| child.kind() == "typedef")
+            {
+                return self.edit(keyword, self.start(keyword), self.end(keyword), "");
+            }
             self.declare(self.name(declarator), true);
         }
+        Ok(())
     }
 
     fn typedef_as_identifier(&mut self, node: Node<'t>) -> Result<(), Refusal> {
