@@ -30,10 +30,22 @@ const NUMBERS: usize = 8;
 const FEW: usize = 3;
 /// Samples that an equation needs beyond its unknowns.
 const MORE: usize = 3;
+/// How many moduli there are, and how great they may be.
+const MODULI: usize = 3;
+const GREATEST_MODULUS: i128 = 64;
 /// Values beyond it do not take part in equations.
 const LARGE: i128 = 1 << 40;
 /// The greatest exponent of two in equations.
 const EXPONENT: i128 = 36;
+/// How many values a parameter has at most whose values are looked at one by one, if it is the only one and if it is not.
+const TABLE: i128 = 64;
+const CASES: i128 = 8;
+/// Other parameters have values up to it in the calls that are computed for these.
+const GRID: i128 = 6;
+/// How many calls are computed.
+const CALLS: usize = 400;
+/// Bits of the numbers that other parameters may be less than.
+const BITS: [u32; 9] = [8, 12, 16, 20, 24, 26, 28, 29, 30];
 /// Bits that coefficients and sums may add.
 const ROOM: u32 = 8;
 /// The greatest width of a constant.
@@ -61,6 +73,14 @@ impl Monomial {
     fn is_nonlinear(&self) -> bool {
         matches!(self, Monomial::Product(..) | Monomial::PowerOfTwo(_))
     }
+}
+
+/// A parameter that is known to have few values: its position, and the least and the greatest one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Narrow {
+    at: usize,
+    low: i128,
+    high: i128,
 }
 
 /// Makes candidates for one function.
@@ -133,6 +153,87 @@ impl<'a> Guesser<'a> {
             self.equations(&powers, &all, &mut facts);
         }
         tidied(self.manager, facts)
+    }
+
+    /// The parameter of whose values each has a case of its own, if one is known to have few.
+    pub(crate) fn narrow(&mut self, known: &Facts) -> Option<Narrow> {
+        let is_only = self.before.len() == 1;
+        let most = if is_only { TABLE } else { CASES };
+        self.before.clone().into_iter().take(FEW).find_map(|at| {
+            let atom = self.signature.before[at];
+            let constants: Vec<i128> = self.constants.iter().copied().filter(|&c| in_range(atom.ty, c)).collect();
+            let at_most = |guesser: &mut Self, c: i128| known.before.contains(&guesser.compared(atom, CmpOp::Le, c));
+            let high = constants.iter().copied().filter(|&c| at_most(self, c)).min()?;
+            let at_least = |guesser: &mut Self, c: i128| {
+                let less = guesser.compared(atom, CmpOp::Lt, c);
+                known.before.contains(&guesser.manager.terms.not(less))
+            };
+            let low = constants.iter().copied().filter(|&c| at_least(self, c)).max();
+            // Below what is looked at, the function may simply return.
+            let low = if is_only { low.unwrap_or(i128::MIN).max(high - TABLE + 1) } else { low? };
+            (low <= high && high - low < most).then_some(Narrow { at, low, high })
+        })
+    }
+
+    /// Arguments of calls that are worth being computed.
+    pub(crate) fn grid(&self, narrow: Narrow) -> Vec<Vec<i128>> {
+        let mut grid = vec![vec![0; self.signature.before.len()]];
+        for &at in &self.before {
+            let values = if at == narrow.at { narrow.low..=narrow.high } else { 0..=GRID };
+            grid = values
+                .flat_map(|value| {
+                    grid.iter().map(move |row| {
+                        let mut row = row.clone();
+                        row[at] = value;
+                        row
+                    })
+                })
+                .collect();
+            if grid.len() > CALLS {
+                return Vec::new();
+            }
+        }
+        grid
+    }
+
+    /// Candidates for each value of a parameter that has few; the samples are calls of the grid.
+    pub(crate) fn cases(&mut self, narrow: Narrow) -> Facts {
+        let mut facts = self.linear();
+        let atom = self.signature.before[narrow.at];
+        let others: Vec<usize> = self.before.iter().copied().filter(|&at| at != narrow.at).collect();
+        for value in narrow.low..=narrow.high {
+            let some: Vec<&Activation> =
+                self.samples.iter().filter(|sample| sample.before[narrow.at] == value).collect();
+            let mut there = Facts::default();
+            if let ([only], true) = (&some[..], others.is_empty()) {
+                for (number, result) in only.after.iter().flatten().enumerate() {
+                    there.after.push(self.compared(self.signature.after[number], CmpOp::Eq, *result));
+                }
+            }
+            let linear: Vec<Monomial> = others.iter().map(|&at| Monomial::Before(at)).collect();
+            self.equations(&linear, &some, &mut there);
+            for &at in &others {
+                self.equations(&[Monomial::PowerOfTwo(at)], &some, &mut there);
+                self.bounds_of_case(at, &mut there.before);
+            }
+            let Manager { terms, encoder, .. } = &mut *self.manager;
+            let (x, c) = (terms.var(atom.symbol, 0), encoder.constant(terms, value, atom.ty));
+            let guard = terms.eq(x, c);
+            for (from, to) in [(there.before, &mut facts.before), (there.after, &mut facts.after)] {
+                to.extend(from.into_iter().map(|fact| self.manager.terms.implies(guard, fact)));
+            }
+        }
+        tidied(self.manager, facts)
+    }
+
+    /// What another parameter may be at most: the greatest constants, and numbers of some bits.
+    fn bounds_of_case(&mut self, at: usize, out: &mut Vec<TermId>) {
+        let atom = self.signature.before[at];
+        let mut bounds: Vec<i128> = self.constants.iter().copied().filter(|&constant| constant > 0).collect();
+        bounds.extend(BITS.map(|bits| (1 << bits) - 1));
+        for bound in bounds.into_iter().filter(|&bound| in_range(atom.ty, bound)) {
+            out.push(self.compared(atom, CmpOp::Le, bound));
+        }
     }
 
     fn arguments(&self) -> Vec<Monomial> {
@@ -259,6 +360,75 @@ impl<'a> Guesser<'a> {
                 }
             }
         }
+    }
+
+    /// Candidates about remainders modulo constants: of what comes out and its sums and differences with what goes in, and what
+    /// comes out for each remainder of what goes in.
+    pub(crate) fn residues(&mut self) -> Facts {
+        let mut facts = self.linear();
+        let known: Vec<(&[i128], &[i128])> =
+            self.samples.iter().filter_map(|sample| Some((&sample.before[..], sample.after.as_deref()?))).collect();
+        let moduli: Vec<i128> =
+            self.constants.iter().copied().filter(|c| (3..=GREATEST_MODULUS).contains(c)).take(MODULI).collect();
+        for modulus in moduli {
+            for &at in &self.after.clone() {
+                let mut sums = vec![(None, 0)];
+                sums.extend(self.before.iter().take(FEW).flat_map(|&other| [(Some(other), 1), (Some(other), -1)]));
+                for (other, sign) in sums {
+                    let sum = |(before, after): &(&[i128], &[i128])| {
+                        (after[at] + other.map_or(0, |other| sign * before[other])).rem_euclid(modulus)
+                    };
+                    let Some(residue) = known.first().map(sum).filter(|first| known.iter().all(|k| sum(k) == *first))
+                    else {
+                        continue;
+                    };
+                    let monomials: Vec<Monomial> =
+                        [Monomial::After(at)].into_iter().chain(other.map(Monomial::Before)).collect();
+                    let coefficients = [-residue, 1, sign];
+                    facts.after.push(self.divisible(&monomials, &coefficients[..=monomials.len()], modulus));
+                }
+                for &other in &self.before.clone() {
+                    for residue in 0..modulus {
+                        let of_class = |(before, _): &&(&[i128], &[i128])| before[other].rem_euclid(modulus) == residue;
+                        let mut results = known.iter().filter(of_class).map(|(_, after)| after[at]);
+                        let Some(first) = results.next() else { continue };
+                        if results.all(|result| result == first) {
+                            let class = self.divisible(&[Monomial::Before(other)], &[-residue, 1], modulus);
+                            let result = self.compared(self.signature.after[at], CmpOp::Eq, first);
+                            facts.after.push(self.manager.terms.implies(class, result));
+                        }
+                    }
+                }
+            }
+        }
+        tidied(self.manager, facts)
+    }
+
+    /// That a sum is a multiple of a number, without a division: of an odd number, the product with its inverse modulo the powers of
+    /// two is the quotient, which is small for multiples only (Warren, *Hacker's Delight*, section 10-17).
+    fn divisible(&mut self, monomials: &[Monomial], coefficients: &[i128], modulus: i128) -> TermId {
+        let width = self.width(monomials);
+        let sum = self.sum(monomials, coefficients, width);
+        let even = modulus.trailing_zeros();
+        let odd = modulus >> even;
+        // Each step doubles the number of bits that are right; three are from the start.
+        let mut inverse = odd;
+        while inverse.wrapping_mul(odd) != 1 {
+            inverse = inverse.wrapping_mul(2i128.wrapping_sub(inverse.wrapping_mul(odd)));
+        }
+        let greatest = ((1i128 << (width - 1).min(126)) - 1) / odd;
+        let terms = &mut self.manager.terms;
+        let (inverse, low, high) =
+            (constant(terms, inverse, width), constant(terms, -greatest, width), constant(terms, greatest, width));
+        let quotient = terms.bv_bin(BvBin::Mul, inverse, sum);
+        let (above, below) = (terms.bv_cmp(BvCmp::Sle, low, quotient), terms.bv_cmp(BvCmp::Sle, quotient, high));
+        let is_multiple = terms.and(above, below);
+        if even == 0 {
+            return is_multiple;
+        }
+        let (bits, zero) = (terms.extract(even - 1, 0, sum), terms.bv(even, 0));
+        let is_even = terms.eq(bits, zero);
+        terms.and(is_multiple, is_even)
     }
 
     /// Equations of what comes out of a function, and of what goes in, that hold in the samples.

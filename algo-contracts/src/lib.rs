@@ -9,13 +9,14 @@
 //!
 //! * `signature`: what a contract can speak about.
 //! * `body`, `overflow`: the formula of a function in which calls are open, and what must not happen in it.
-//! * `sample`, `candidates`: guesses.
+//! * `sample`, `evaluate`, `candidates`: guesses.
 //! * `prove`: what is inductive, and what follows.
 //!
 //! Left out are loops, and what is in memory, which can be anything. The analysis proves only.
 
 mod body;
 mod candidates;
+mod evaluate;
 mod overflow;
 mod prove;
 mod sample;
@@ -34,16 +35,19 @@ use cpa_core::{Assurance, Cx, Outcome, Reason, Stop, Verdict};
 use cpa_predicate::{Encoding, Manager};
 
 use body::Problem;
-use candidates::Guesser;
+use candidates::{Facts, Guesser};
+use evaluate::Evaluator;
 use prove::Proof;
 use sample::Activations;
 use signature::Signature;
 
 /// Kinds of candidates, in the order in which they are tried, with the time for one query about them.
-const STAGES: [(Stage, Duration); 3] = [
+const STAGES: [(Stage, Duration); 5] = [
     (Stage::Linear, Duration::from_millis(800)),
     (Stage::Nonlinear, Duration::from_secs(3)),
     (Stage::Divided, Duration::from_millis(800)),
+    (Stage::Cases, Duration::from_secs(3)),
+    (Stage::Residues, Duration::from_secs(3)),
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,6 +55,8 @@ enum Stage {
     Linear,
     Nonlinear,
     Divided,
+    Cases,
+    Residues,
 }
 
 /// Counts of what happened.
@@ -140,6 +146,8 @@ impl Contracts {
                         Stage::Linear => guesser.linear(),
                         Stage::Nonlinear => guesser.nonlinear(),
                         Stage::Divided => guesser.divided(progress.proof.known(func)),
+                        Stage::Residues => guesser.residues(),
+                        Stage::Cases => progress.cases(cx, manager, &self.program, func)?,
                     };
                     self.statistics.candidates += facts.before.len() + facts.after.len();
                     progress.proof.propose(func, facts);
@@ -189,5 +197,18 @@ impl Progress {
         let proof = Proof::new(cx, manager, program, targets, &signatures)?;
         let samples = sample::activations(cx, program, targets, &signatures)?;
         Ok(Self { signatures, samples, proof, proposed: 0, done: 0 })
+    }
+    /// Candidates for each value of a parameter of a function, if one has few.
+    fn cases(&self, cx: &Cx, manager: &mut Manager, program: &Program, func: FuncId) -> Result<Facts, Stop> {
+        let signature = &self.signatures[&func];
+        let mut guesser = Guesser::new(manager, program, signature, &[]);
+        let Some(narrow) = guesser.narrow(self.proof.known(func)) else { return Ok(Facts::default()) };
+        let grid = guesser.grid(narrow);
+        let mut evaluator = Evaluator::new(self.proof.bodies(), &self.signatures);
+        let mut computed = Vec::new();
+        for before in grid {
+            computed.extend(evaluator.call(cx, manager, func, before)?);
+        }
+        Ok(Guesser::new(manager, program, signature, &computed).cases(narrow))
     }
 }

@@ -59,6 +59,11 @@ impl Proof {
         self.bodies.keys().copied().flatten().collect()
     }
 
+    /// The formulas of the program and of the functions.
+    pub(crate) fn bodies(&self) -> &BTreeMap<Option<FuncId>, Body> {
+        &self.bodies
+    }
+
     /// The facts about a function that were proved.
     pub(crate) fn known(&self, func: FuncId) -> &Facts {
         &self.proved[&func]

@@ -94,7 +94,7 @@ impl<'a> Mapping<'a> {
             else {
                 return false;
             };
-            let is_same = self.kinds(one, other) && one.size == other.size;
+            let is_same = self.kinds(one, other) && self.owners(one, other) && one.size == other.size;
             if !is_same || !self.cells(one, other) || !self.rows(one, other) || !self.choices(one, lesser) {
                 return false;
             }
@@ -119,6 +119,18 @@ impl<'a> Mapping<'a> {
         }
     }
 
+    /// What each node has of its own stands for what each node has, or a single one.
+    fn owners(&self, greater: &Object, lesser: &Object) -> bool {
+        let Some(owner) = greater.owner else { return lesser.owner.is_none() || greater.kind == Kind::Crowd };
+        self.objects.get(&owner).is_some_and(|owner| match lesser.owner {
+            Some(other) => other == *owner,
+            None => {
+                let owner = self.lesser.object(*owner);
+                owner.kind == Kind::Single && owner.owner.is_none()
+            }
+        })
+    }
+
     /// Each word is one that the greater one allows.
     fn rows(&self, greater: &Object, lesser: &Object) -> bool {
         let Some(rows) = &greater.rows else { return true };
@@ -135,7 +147,12 @@ impl<'a> Mapping<'a> {
     /// Each choice is one between all that the bytes may be.
     fn choices(&mut self, greater: &Object, lesser: ObjectId) -> bool {
         greater.choices.iter().all(|(&offset, choice)| {
-            self.lesser.choice(lesser, offset, choice.bytes).is_some_and(|other| self.includes(choice, &other))
+            let other = if greater.is_segment() {
+                self.lesser.choice_of_end(lesser, offset, choice.bytes)
+            } else {
+                self.lesser.choice(lesser, offset, choice.bytes)
+            };
+            other.is_some_and(|other| self.includes(choice, &other))
         })
     }
 

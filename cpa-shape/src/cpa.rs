@@ -10,7 +10,7 @@ use cfa::{IntTy, NodeId, Program, VarId};
 use cpa_core::{Adjusted, At, Cpa, Cx, Step, Stop};
 
 use crate::fold::Limits;
-use crate::graph::{Graph, Kind, ObjectId, Value};
+use crate::graph::{Graph, ObjectId, Value};
 use crate::machine::Machine;
 use crate::range::{Range, types};
 
@@ -157,11 +157,11 @@ impl ShapeCpa {
             for (&offset, cell) in object.cells.iter().filter(|(offset, _)| !of_rows.contains_key(offset)) {
                 let types = types(cell.bytes);
                 if let Some(widened) = self.widened_value(graph, (head, site(offset)), cell.value, &types) {
-                    let is_segment = matches!(object.kind, Kind::Segment(_));
+                    let is_each = object.is_segment() || object.owner.is_some();
                     let new = graph.object_mut(id).cells.get_mut(&offset);
                     if let Some(new) = new {
                         new.value = widened;
-                        new.each = cell.each || is_segment;
+                        new.each = cell.each || is_each;
                     }
                 }
             }

@@ -58,6 +58,18 @@ impl fmt::Display for Choice {
 impl Graph {
     /// What bytes of each of the nodes of an object hold, if something is known about all of them.
     pub(crate) fn choice(&self, id: ObjectId, offset: u64, bytes: u64) -> Option<Choice> {
+        let mut choice = self.choice_of_end(id, offset, bytes)?;
+        if let Kind::Segment(link) = self.object(id).kind {
+            // All but the last node hold a link to another one, and all but the first one a link back.
+            let inner = |(at, to): (u64, i64), end| (at == offset).then_some(Pointer { object: id, end, offset: to });
+            choice.pointers.extend(inner(link.next, End::First));
+            choice.pointers.extend(link.prev.and_then(|prev| inner(prev, End::Last)));
+        }
+        Some(choice)
+    }
+
+    /// The same, where a link of a segment is that of its last or first node.
+    pub(crate) fn choice_of_end(&self, id: ObjectId, offset: u64, bytes: u64) -> Option<Choice> {
         let object = self.object(id);
         if let Some(choice) = object.choices.get(&offset) {
             return (choice.bytes == bytes).then(|| choice.clone());
@@ -68,12 +80,6 @@ impl Graph {
             Value::Unknown(symbol) => choice.numbers = Some(self.range(symbol).clone()),
             Value::Pointer(pointer) => _ = choice.pointers.insert(pointer),
         }
-        if let Kind::Segment(link) = object.kind {
-            // All but the last node hold a link to another one, and all but the first one a link back.
-            let inner = |(at, to): (u64, i64), end| (at == offset).then_some(Pointer { object: id, end, offset: to });
-            choice.pointers.extend(inner(link.next, End::First));
-            choice.pointers.extend(link.prev.and_then(|prev| inner(prev, End::Last)));
-        }
         Some(choice)
     }
 
@@ -81,12 +87,15 @@ impl Graph {
     /// than `most` of those that the graph has.
     pub(crate) fn gather(&mut self, most: usize) {
         let named: BTreeSet<ObjectId> = self.vars.values().filter_map(target).collect();
+        // What belongs to each node of a segment stays with it.
+        let owners: BTreeSet<ObjectId> = self.objects.values().filter_map(|object| object.owner).collect();
+        let stays = |id: &ObjectId| owners.contains(id) || self.object(*id).owner.is_some();
         let mut groups: BTreeMap<(u64, Option<EdgeId>), Vec<ObjectId>> = BTreeMap::new();
         let mut count = 0;
         for (&id, object) in &self.objects {
             if matches!(id, ObjectId::Made(_)) {
                 count += 1;
-                if !named.contains(&id) && object.kind != Kind::Dead {
+                if !named.contains(&id) && !stays(&id) && object.kind != Kind::Dead {
                     groups.entry((object.size, object.site)).or_default().push(id);
                 }
             }
@@ -119,14 +128,10 @@ impl Graph {
                 crowd.choices.insert(offset, choice);
             }
         }
-        crowd.zeros = others.iter().fold(self.object(*first).zeros.clone(), |zeros, id| {
-            let common = self
-                .object(*id)
-                .zeros
-                .iter()
-                .flat_map(|&(from, to)| zeros.iter().map(move |&(start, end)| (from.max(start), to.min(end))));
-            common.filter(|(from, to)| from < to).collect()
-        });
+        crowd.zeros = self.object(*first).zeros.clone();
+        for id in others {
+            crowd.zeros = crowd.common_zeros(self.object(*id));
+        }
         let crowd = self.make(crowd);
         self.replace(|value| match value {
             Value::Pointer(pointer) if members.contains(&pointer.object) => {

@@ -8,20 +8,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use crate::graph::{End, Graph, Kind, Link, Object, ObjectId, Pointer, Value, target};
+use crate::graph::{Cell, End, Graph, Kind, Link, Object, ObjectId, Pointer, Value, target};
+use crate::nest::{Parts, Union};
 use crate::rows::Rows;
 
 /// Where pointers to an object stand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Reference {
+pub(crate) struct Reference {
     /// In which object, and at which offset.
-    from: (ObjectId, u64),
+    pub(crate) from: (ObjectId, u64),
     end: End,
 }
 
 /// How neighbours in a list may differ in the numbers that they hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Numbers {
+pub(crate) enum Numbers {
     /// Not, but for what is known to stand next to each other.
     Alike,
     /// There may be a few kinds of nodes.
@@ -73,50 +74,20 @@ impl Graph {
     }
 
     fn fold_one(&mut self, differ: Differ, limits: Limits) -> bool {
-        let named: BTreeSet<ObjectId> = self.vars.values().filter_map(target).collect();
-        let mut references: BTreeMap<ObjectId, Vec<Reference>> = BTreeMap::new();
-        for (&id, object) in &self.objects {
-            for (&offset, cell) in &object.cells {
-                if let Value::Pointer(Pointer { object, end, .. }) = cell.value {
-                    references.entry(object).or_default().push(Reference { from: (id, offset), end });
-                }
-            }
-            for (&offset, choice) in &object.choices {
-                for &Pointer { object, end, .. } in &choice.pointers {
-                    references.entry(object).or_default().push(Reference { from: (id, offset), end });
-                }
-            }
-        }
-        let foldable = |id: &ObjectId| {
-            let folds = !matches!(self.object(*id).kind, Kind::Dead | Kind::Crowd);
-            matches!(id, ObjectId::Made(_)) && !named.contains(id) && folds
+        let Some(Folded { ids: [first, second], segment, rows, parts }) = Folding::new(self, differ, limits).find()
+        else {
+            return false;
         };
-        let folded = self.objects.keys().filter(|id| foldable(id)).find_map(|&first| {
-            let object = self.object(first);
-            object.cells.iter().find_map(|(&offset, cell)| {
-                let Value::Pointer(Pointer { object: second, end: End::First, offset: to }) = cell.value else {
-                    return None;
-                };
-                let alone = foldable(&second) && second != first;
-                let link = alone.then(|| self.link(first, second, (offset, to))).flatten()?;
-                let alike = self.object(second).site == self.object(first).site;
-                if !(alike || differ.places && self.is_longer(first, second, link, &references)) {
-                    return None;
-                }
-                let merged = self.merged((first, second), link, differ.numbers, limits)?;
-                self.is_private(first, second, link, &references).then_some((first, second, merged))
-            })
-        });
-        let Some((first, second, (object, rows))) = folded else { return false };
         // What pointed to the first node of the first one points to the first of the segment, what pointed to the last of
         // the second one to the last.
         let second_end = self.last(second);
-        let parts = [first, second].map(|id| Rc::clone(&self.objects[&id]));
-        *self.object_mut(first) = object;
+        let halves = [first, second].map(|id| Rc::clone(&self.objects[&id]));
+        *self.object_mut(first) = segment;
         self.objects.remove(&second);
         self.redirect(second, second_end, first, End::Last);
+        parts.apply(self);
         self.set_rows(first, rows);
-        self.order_of_parts(first, [&parts[0], &parts[1]]);
+        self.order_of_parts(first, [&halves[0], &halves[1]]);
         true
     }
 
@@ -127,10 +98,74 @@ impl Graph {
             Kind::Single | Kind::Dead | Kind::Crowd => End::First,
         }
     }
+}
+
+/// The search for neighbours that can be folded.
+pub(crate) struct Folding<'a> {
+    pub(crate) graph: &'a Graph,
+    differ: Differ,
+    limits: Limits,
+    /// What variables point to.
+    pub(crate) named: BTreeSet<ObjectId>,
+    /// What points to an object.
+    pub(crate) references: BTreeMap<ObjectId, Vec<Reference>>,
+}
+
+/// Two neighbours, and what takes their place.
+struct Folded {
+    ids: [ObjectId; 2],
+    /// Without the numbers that each node has of its own.
+    segment: Object,
+    rows: Rows,
+    parts: Parts,
+}
+
+impl<'a> Folding<'a> {
+    fn new(graph: &'a Graph, differ: Differ, limits: Limits) -> Self {
+        let mut references: BTreeMap<ObjectId, Vec<Reference>> = BTreeMap::new();
+        for (&id, object) in &graph.objects {
+            let of_cells = object.cells.iter().filter_map(|(&offset, cell)| match cell.value {
+                Value::Pointer(pointer) => Some((offset, pointer)),
+                Value::Int(_) | Value::Unknown(_) => None,
+            });
+            let of_choices =
+                object.choices.iter().flat_map(|(&offset, choice)| choice.pointers.iter().map(move |&to| (offset, to)));
+            for (offset, Pointer { object, end, .. }) in of_cells.chain(of_choices) {
+                references.entry(object).or_default().push(Reference { from: (id, offset), end });
+            }
+        }
+        Self { graph, differ, limits, named: graph.vars.values().filter_map(target).collect(), references }
+    }
+
+    fn object(&self, id: ObjectId) -> &Object {
+        self.graph.object(id)
+    }
+
+    fn foldable(&self, id: ObjectId) -> bool {
+        let object = self.object(id);
+        let folds = matches!(object.kind, Kind::Single | Kind::Segment(_)) && object.owner.is_none();
+        matches!(id, ObjectId::Made(_)) && !self.named.contains(&id) && folds
+    }
+
+    fn find(&self) -> Option<Folded> {
+        let firsts = self.graph.objects.iter().filter(|(id, _)| self.foldable(**id));
+        firsts.flat_map(|(&first, object)| object.cells.iter().map(move |cell| (first, cell))).find_map(
+            |(first, (&offset, cell))| {
+                let Value::Pointer(Pointer { object: second, end: End::First, offset: to }) = cell.value else {
+                    return None;
+                };
+                let alone = self.foldable(second) && second != first;
+                let link = alone.then(|| self.link(first, second, (offset, to))).flatten()?;
+                let alike = self.object(second).site == self.object(first).site;
+                let is_list = alike || self.differ.places && self.is_longer(first, second, link);
+                (is_list && self.is_private(first, second, link)).then(|| self.merged([first, second], link)).flatten()
+            },
+        )
+    }
 
     /// How two neighbours are linked, if a link leads from the first at `next` to the second one.
     fn link(&self, first: ObjectId, second: ObjectId, next: (u64, i64)) -> Option<Link> {
-        let last = self.last(first);
+        let last = self.graph.last(first);
         let back = |prev: Option<(u64, i64)>| {
             let mut cells = self.object(second).cells.iter();
             cells.find_map(|(&offset, cell)| match cell.value {
@@ -162,13 +197,7 @@ impl Graph {
 
     /// Whether the list of two neighbours goes on before or behind them. Two nodes that were made at different places may as well
     /// be no list, but a node and what belongs to it.
-    fn is_longer(
-        &self,
-        first: ObjectId,
-        second: ObjectId,
-        link: Link,
-        references: &BTreeMap<ObjectId, Vec<Reference>>,
-    ) -> bool {
+    fn is_longer(&self, first: ObjectId, second: ObjectId, link: Link) -> bool {
         let is_segment = |id| matches!(self.object(id).kind, Kind::Segment(_));
         let is_node = |id| matches!(id, ObjectId::Made(_));
         let before = |reference: &Reference| is_node(reference.from.0) && reference.from.1 == link.next.0;
@@ -176,18 +205,12 @@ impl Graph {
         is_segment(first)
             || is_segment(second)
             || behind.is_some_and(is_node)
-            || references.get(&first).is_some_and(|all| all.iter().any(before))
+            || self.references.get(&first).is_some_and(|all| all.iter().any(before))
     }
 
     /// Whether nothing but the link between two neighbours leads to where they meet.
-    fn is_private(
-        &self,
-        first: ObjectId,
-        second: ObjectId,
-        link: Link,
-        references: &BTreeMap<ObjectId, Vec<Reference>>,
-    ) -> bool {
-        let to = |id: ObjectId| references.get(&id).into_iter().flatten();
+    fn is_private(&self, first: ObjectId, second: ObjectId, link: Link) -> bool {
+        let to = |id: ObjectId| self.references.get(&id).into_iter().flatten();
         let next = (first, link.next.0);
         let prev = link.prev.map(|(offset, _)| (second, offset));
         let of_link = |from| from == next || Some(from) == prev;
@@ -199,27 +222,23 @@ impl Graph {
         let inner = |from: (ObjectId, u64)| from.0 == first || from.0 == second;
         let proper = |reference: &Reference| of_link(reference.from) || outer(reference.from) || !inner(reference.from);
         to(first).all(|reference| proper(reference) && (reference.end == End::First || Some(reference.from) == prev))
-            && to(second)
-                .all(|reference| proper(reference) && (reference.end == self.last(second) || reference.from == next))
+            && to(second).all(|reference| {
+                proper(reference) && (reference.end == self.graph.last(second) || reference.from == next)
+            })
     }
 
-    /// The segment of two neighbours, if they hold the same, without the numbers that each node has of its own, and these.
-    fn merged(
-        &self,
-        (first, second): (ObjectId, ObjectId),
-        link: Link,
-        numbers: Numbers,
-        limits: Limits,
-    ) -> Option<(Object, Rows)> {
+    /// The segment of two neighbours, if they hold the same.
+    fn merged(&self, ids: [ObjectId; 2], link: Link) -> Option<Folded> {
+        let (numbers, limits) = (self.differ.numbers, self.limits);
         let coarse = numbers == Numbers::Any;
-        let (mut one, mut other) = (self.object(first).clone(), self.object(second).clone());
+        let [mut one, mut other] = ids.map(|id| self.object(id).clone());
         if one.size != other.size || (!coarse && one.choices != other.choices) {
             return None;
         }
         let site = one.site.filter(|_| one.site == other.site);
         let mut segment = Object { kind: Kind::Segment(link), ..Object::new(one.size, site) };
         for (&offset, choice) in one.choices.iter().chain(&other.choices) {
-            let both = [first, second].map(|id| self.choice(id, offset, choice.bytes));
+            let both = ids.map(|id| self.graph.choice(id, offset, choice.bytes));
             if let [Some(one), Some(other)] = both {
                 segment.choices.insert(offset, one.or(other));
             }
@@ -228,8 +247,9 @@ impl Graph {
         let mut but: BTreeSet<u64> =
             [Some(link.next), link.prev].into_iter().flatten().map(|(offset, _)| offset).collect();
         let mut differ = false;
-        same_cells(&mut one, &other);
-        same_cells(&mut other, &one);
+        let mut parts = Union::new(self, numbers, ids);
+        one.fill_zeros(&other);
+        other.fill_zeros(&one);
         let offsets: BTreeSet<u64> = one.cells.keys().chain(other.cells.keys()).copied().collect();
         for &offset in &offsets {
             if one.choices.contains_key(&offset) || other.choices.contains_key(&offset) {
@@ -253,8 +273,12 @@ impl Graph {
                     segment.cells.insert(offset, one);
                     but.insert(offset);
                 }
+                (Some(Cell { value: Value::Pointer(one), .. }), Some(Cell { value: Value::Pointer(other), .. })) => {
+                    let value = Value::Pointer(parts.pointer(ids, [one, other])?);
+                    segment.cells.insert(offset, Cell { bytes, value, each: false });
+                }
                 (Some(one), Some(other)) => {
-                    differ |= self.numbers(one.value)? != self.numbers(other.value)?;
+                    differ |= self.graph.numbers(one.value)? != self.graph.numbers(other.value)?;
                 }
                 // Nothing is known about these bytes of one of them.
                 (_, _) => differ = true,
@@ -266,15 +290,11 @@ impl Graph {
                 return None;
             }
         }
-        let zeros = one.zeros.iter().flat_map(|&(from, to)| {
-            other.zeros.iter().map(move |&(other_from, other_to)| (from.max(other_from), to.min(other_to)))
-        });
-        let zeros: Vec<(u64, u64)> = zeros.filter(|(from, to)| from < to).collect();
-        if !coarse && (zeros != one.zeros || zeros != other.zeros) {
+        segment.zeros = one.common_zeros(&other);
+        if !coarse && (segment.zeros != one.zeros || segment.zeros != other.zeros) {
             return None;
         }
-        segment.zeros = zeros;
-        let (one, other) = (self.rows(&one, &but), self.rows(&other, &but));
+        let (one, other) = (self.graph.rows(&one, &but), self.graph.rows(&other, &but));
         let rows = one.then(&other);
         let rows = if limits.order { rows } else { rows.in_any_order() };
         let few = rows.kinds() <= limits.kinds;
@@ -283,17 +303,7 @@ impl Graph {
             Numbers::Kinds => !differ || few,
             Numbers::Any => true,
         };
-        folds.then(|| (segment, if few { rows } else { rows.of_one_kind() }))
-    }
-}
-
-/// Zeros become cells where the other object has cells.
-fn same_cells(object: &mut Object, other: &Object) {
-    for (&offset, cell) in &other.cells {
-        if !object.cells.contains_key(&offset)
-            && let Some(zero) = object.load(offset, cell.bytes)
-        {
-            object.store(offset, zero);
-        }
+        let rows = if few { rows } else { rows.of_one_kind() };
+        folds.then(|| Folded { ids, segment, rows, parts: parts.finish() })
     }
 }

@@ -76,7 +76,8 @@ pub(crate) enum Kind {
 pub(crate) struct Cell {
     pub(crate) bytes: u64,
     pub(crate) value: Value,
-    /// In a segment: the nodes have values of their own in the range of the symbol, which stands nowhere else.
+    /// In a segment and what belongs to one: the nodes have values of their own in the range of the symbol, which stands nowhere
+    /// else.
     pub(crate) each: bool,
 }
 
@@ -87,6 +88,8 @@ pub(crate) struct Object {
     pub(crate) size: u64,
     /// Where it was made, if all its nodes were made at one place.
     pub(crate) site: Option<EdgeId>,
+    /// Whose nodes have one each of these objects or segments, if it stands for so many.
+    pub(crate) owner: Option<ObjectId>,
     /// By offset; they do not overlap.
     pub(crate) cells: BTreeMap<u64, Cell>,
     /// By offset: what each node may hold in bytes without cells.
@@ -100,7 +103,7 @@ pub(crate) struct Object {
 impl Object {
     pub(crate) fn new(size: u64, site: Option<EdgeId>) -> Self {
         let (cells, choices, zeros) = Default::default();
-        Self { kind: Kind::Single, size, site, cells, choices, zeros, rows: None }
+        Self { kind: Kind::Single, size, site, owner: None, cells, choices, zeros, rows: None }
     }
 
     pub(crate) fn is_segment(&self) -> bool {
@@ -156,6 +159,33 @@ impl Object {
             }
         }
         (at >= end).then_some(Cell { bytes, value: Value::Int(0), each: false })
+    }
+
+    /// How many bytes a link of a segment has.
+    pub(crate) fn width(&self, offset: u64) -> u64 {
+        let cell = self.cells.get(&offset).map(|cell| cell.bytes);
+        let choice = || self.choices.get(&offset).map(|choice| choice.bytes);
+        cell.or_else(choice).expect("segments know their links")
+    }
+
+    /// Zeros become cells where another object has cells.
+    pub(crate) fn fill_zeros(&mut self, other: &Object) {
+        for (&offset, cell) in &other.cells {
+            if !self.cells.contains_key(&offset)
+                && let Some(zero) = self.load(offset, cell.bytes)
+            {
+                self.store(offset, zero);
+            }
+        }
+    }
+
+    /// The ranges of bytes that are zero here and in another object.
+    pub(crate) fn common_zeros(&self, other: &Object) -> Vec<(u64, u64)> {
+        let both = self
+            .zeros
+            .iter()
+            .flat_map(|&(from, to)| other.zeros.iter().map(move |&(start, end)| (from.max(start), to.min(end))));
+        both.filter(|(from, to)| from < to).collect()
     }
 
     /// Whether no cell and no choice shares a byte with the given ones.
@@ -343,6 +373,9 @@ impl fmt::Display for Graph {
             match id {
                 ObjectId::Fixed(number) => write!(f, "; fixed {number}:")?,
                 ObjectId::Made(number) => write!(f, "; {kind} {number}:")?,
+            }
+            if let Some(ObjectId::Made(owner)) = object.owner {
+                write!(f, " of each of {owner}:")?;
             }
             for (offset, cell) in &object.cells {
                 write!(f, " +{offset} {}{}", if cell.each { "each " } else { "" }, cell.value)?;

@@ -17,6 +17,7 @@ mod eval;
 mod fold;
 mod graph;
 mod machine;
+mod nest;
 mod order;
 mod range;
 mod rows;

@@ -60,7 +60,7 @@ impl Machine {
         let edge = step.edge();
         let mut graphs = match (step, &self.program.edge(edge).op) {
             (Step::Enter(_), Op::Call { callee, args, .. }) => {
-                self.enter(&mut next, *callee, args);
+                self.enter(&mut next, edge, *callee, args);
                 return Ok(vec![next]);
             }
             (Step::Leave(_), Op::Call { callee, result, .. }) => {
@@ -78,9 +78,10 @@ impl Machine {
         Ok(graphs)
     }
 
-    fn enter(&self, graph: &mut Graph, callee: FuncId, args: &[ExprId]) {
+    fn enter(&self, graph: &mut Graph, call: EdgeId, callee: FuncId, args: &[ExprId]) {
         let values: Vec<Value> = args.iter().map(|&arg| self.eval(graph).value(arg)).collect();
-        for var in &self.locals[callee.index()] {
+        // What only the arguments were read from is not read after the return.
+        for var in self.locals[callee.index()].iter().chain(self.dying.behind(call)) {
             graph.vars.remove(var);
         }
         for (&param, value) in self.program.func(callee).params.iter().zip(values) {

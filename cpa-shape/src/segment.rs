@@ -48,7 +48,11 @@ impl Graph {
 
     /// A segment has only one node.
     pub(crate) fn end_segment(&mut self, segment: ObjectId) {
+        let parts = self.parts(segment);
         let object = self.own(segment);
+        for part in parts {
+            self.objects.remove(&part);
+        }
         *self.object_mut(segment) = Object { kind: Kind::Single, ..object };
         self.redirect(segment, End::Last, segment, End::First);
     }
@@ -59,10 +63,9 @@ impl Graph {
         let node = self.make(Object { kind: Kind::Single, ..node });
         // What pointed to that end, also from the segment itself and its copy, points to the node.
         self.redirect(segment, end, node, End::First);
-        let bytes = |graph: &Graph, offset: u64| graph.object(segment).cells[&offset].bytes;
         let mut set = |from: ObjectId, (offset, to): (u64, i64), object: ObjectId, end: End| {
             let cell = Cell {
-                bytes: bytes(self, offset),
+                bytes: self.object(segment).width(offset),
                 value: Value::Pointer(Pointer { object, end, offset: to }),
                 each: false,
             };
@@ -85,7 +88,7 @@ impl Graph {
         node
     }
 
-    /// A copy of an object in which what each node of a segment has of its own are new unknown numbers.
+    /// A copy of an object in which what each node of a segment has of its own are new unknown numbers and objects.
     fn own(&mut self, id: ObjectId) -> Object {
         let mut object = Object { rows: None, ..self.object(id).clone() };
         let mut copies = BTreeMap::new();
@@ -100,6 +103,7 @@ impl Graph {
             cell.each = false;
         }
         self.copy_order(&copies);
+        self.copy_parts(id, &mut object);
         object
     }
 

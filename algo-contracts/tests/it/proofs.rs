@@ -190,3 +190,53 @@ fn main_may_call_itself() {
     };
     only_the_first(&[&with("depth <= 3"), &with("depth <= 2"), &with("depth == 0")]);
 }
+
+/// The range of arguments is small, so that each value of one has a fact of its own.
+#[test]
+fn few_values_of_an_argument() {
+    let fibonacci = |bad: &str| {
+        format!(
+            "int f(int n) {{ if (n < 1) return 0; if (n == 1) return 1; return f(n - 1) + f(n - 2); }}
+             int main(void) {{ int x = __VERIFIER_nondet_int(); if (x > 46) return 0; int r = f(x); if ({bad}) reach_error(); }}"
+        )
+    };
+    only_the_first(&[&fibonacci("r < 0"), &fibonacci("r == 1836311903"), &fibonacci("x > 40 && r < 165580142")]);
+    only_the_first(&[
+        &fibonacci("x > 40 && r < 165580141"),
+        &fibonacci("x == 9 && r == 34"),
+        &fibonacci("x < 3 && r > 0"),
+    ]);
+    let ackermann = |bad: &str| {
+        format!(
+            "int a(int m, int n) {{ if (m == 0) return n + 1; if (n == 0) return a(m - 1, 1); return a(m - 1, a(m, n - 1)); }}
+             int main(void) {{ int m = __VERIFIER_nondet_int(), n = __VERIFIER_nondet_int();
+                 if (m < 0 || m > 3 || n < 0 || n > 23) return 0; int r = a(m, n); if ({bad}) reach_error(); }}"
+        )
+    };
+    only_the_first(&[
+        &ackermann("m == 3 && n == 23 && r != 67108861"),
+        &ackermann("m == 3 && n > 20 && r == 16777213"),
+    ]);
+    // The least number goes down until it overflows.
+    let overflow = fibonacci("r < 0").replace("n < 1", "n == 0");
+    assert!(!is_proved(&overflow));
+}
+
+#[test]
+fn remainders() {
+    let text = |bad: &str| {
+        format!(
+            "int f(int n) {{ if (n < 5) return n; return f(n - 5); }}
+             int main(void) {{ int n = __VERIFIER_nondet_int(); if (n < 0) return 0; int r = f(n); if ({bad}) reach_error(); }}"
+        )
+    };
+    only_the_first(&[&text("(n - r) % 5 != 0"), &text("(n - r) % 10 != 0")]);
+    let three = |bad: &str| {
+        format!(
+            "int b(int); int c(int); int a(int n) {{ if (n == 0) return 1; return c(n - 1); }}
+             int b(int n) {{ if (n == 0) return 0; return a(n - 1); }} int c(int n) {{ if (n == 0) return 0; return b(n - 1); }}
+             int main(void) {{ int n = __VERIFIER_nondet_int(); if (n < 0) return 0; if ({bad}) reach_error(); }}"
+        )
+    };
+    only_the_first(&[&three("a(n) != (n % 3 == 0)"), &three("a(n) != (n % 3 == 1)"), &three("a(n) && n > 100")]);
+}

@@ -12,12 +12,14 @@ use cpa_core::algorithm::at_target;
 use cpa_core::{CallstackCpa, Composite, Cx, Exploration, LocationCpa, Remerge, ReversePostOrder, Status, Stop, run};
 use cpa_shape::{ShapeCpa, ShapeOptions};
 
-/// A list that is linked both ways, and functions to build one.
+/// A list that is linked both ways, and functions to build one of nodes of two kinds.
 const HEAD: &str = "extern void reach_error(void); extern int __VERIFIER_nondet_int(void);
     extern void *malloc(unsigned long); extern void *calloc(unsigned long, unsigned long); extern void free(void *);
     struct node { struct node *next; struct node *prev; int h; int g; };
     struct node *make(struct node *next, int h) {
-      struct node *n = malloc(sizeof(struct node)); n->next = next; n->prev = 0; n->h = h; return n; }\n";
+      struct node *n = malloc(sizeof(struct node)); n->next = next; n->prev = 0; n->h = h; return n; }
+    struct node *fresh(struct node *next, int h) {
+      struct node *n = calloc(1, sizeof(struct node)); n->next = next; n->h = h; return n; }\n";
 
 fn program(text: &str) -> Arc<Program> {
     let source = Source { name: "test.c".to_owned(), text: format!("{HEAD}{text}") };

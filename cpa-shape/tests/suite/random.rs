@@ -22,7 +22,7 @@ impl Inputs for Choices {
 }
 
 /// The number of programs.
-const ROUNDS: u32 = 500;
+const ROUNDS: u32 = 4000;
 
 const NAMES: [&str; 3] = ["p", "q", "r"];
 const NUMBERS: [&str; 6] = ["0", "1", "i", "j", "i", "__VERIFIER_nondet_int()"];
@@ -34,13 +34,23 @@ fn statements(random: &mut Random, text: &mut String, depth: u32) {
         let (a, b, c) = (random.pick(&NAMES), random.pick(&NAMES), random.pick(&NUMBERS));
         let link = random.pick(&["next", "prev"]);
         let i = random.pick(&COUNTERS);
-        let _ = match random.below(if depth > 0 { 21 } else { 16 }) {
-            0 | 1 => write!(text, "{a} = make({b}, {c}); "),
+        let _ = match random.below(if depth > 0 { 22 } else { 16 }) {
+            0 => write!(text, "{a} = make({b}, {c}); "),
+            1 => write!(text, "{a} = {}({b}, {c}); ", random.pick(&["make", "fresh"])),
             2 => write!(text, "{a} = make({b}, {c}); if ({b}) {b}->prev = {a}; "),
             3 => write!(text, "if ({a}) {a} = {a}->{link}; "),
             4 => write!(text, "if ({a}) {a}->{link} = {b}; "),
             5 => write!(text, "if ({a}) {a}->{} = {c}; ", random.pick(&["h", "g"])),
-            6 => write!(text, "{a} = {b}; "),
+            6 if random.below(2) == 0 => write!(text, "{a} = {b}; "),
+            // A list of lists.
+            6 => {
+                let (make, inner) = (random.pick(&["make", "fresh"]), random.pick(&["0", "r", "p->prev", "q->prev"]));
+                write!(
+                    text,
+                    "if (p && q) {{ {a} = make({b}, {c}); {a}->prev = {make}({inner}, {}); }} ",
+                    random.pick(&NUMBERS)
+                )
+            }
             7 => write!(text, "if ({a} && {a}->{link} != {b}) {{ {a}->h = {c}; {b} = {a}->{link}; }} "),
             8 => write!(text, "if ({a} && {a}->h == {c}) {b} = {a}; else {b} = 0; "),
             9 => write!(text, "{i} = __VERIFIER_nondet_int(); "),
@@ -62,6 +72,20 @@ fn statements(random: &mut Random, text: &mut String, depth: u32) {
             17 | 18 => {
                 let _ = write!(text, "while (__VERIFIER_nondet_int()) {{ ");
                 statements(random, text, depth - 1);
+                write!(text, "}} ")
+            }
+            // Lists of lists, of which some are empty or have no more than one node.
+            21 => {
+                let (make, d) = (random.pick(&["make", "fresh"]), random.pick(&NUMBERS));
+                let more = random.pick(&["while (__VERIFIER_nondet_int())", "if (__VERIFIER_nondet_int())", ""]);
+                let first = random.pick(&["0", "make(0, 1)", "fresh(0, i)"]);
+                let _ = write!(
+                    text,
+                    "while (__VERIFIER_nondet_int()) {{ {a} = make({a}, {c}); {a}->prev = {first};
+                       {more} {a}->prev = {make}({a}->prev, {d}); "
+                );
+                let depth = u32::from(random.below(2) == 0);
+                statements(random, text, depth);
                 write!(text, "}} ")
             }
             19 => {
@@ -86,7 +110,13 @@ fn error(random: &mut Random) -> String {
     let link = random.pick(&["next", "prev"]);
     let d = random.pick(&NUMBERS);
     let op = random.pick(&["<", ">", "<=", ">="]);
-    match random.below(12) {
+    match random.below(14) {
+        12 | 13 => {
+            let inner = random.pick(&["h", "next && r->next->h", "prev && i"]);
+            format!(
+                "for (; p; p = p->next) {{ r = p->prev; while (r) {{ if (r->{inner} == {c}) reach_error(); r = r->next; }} }}"
+            )
+        }
         9 => format!("while ({a}) {{ if ({a}->h {op} {c}) reach_error(); {a} = {a}->{link}; }}"),
         10 => format!("while ({a}) {{ if ({a}->h {op} {a}->g) reach_error(); {a} = {a}->{link}; }}"),
         11 => format!("if ({a} && {b} && {a}->h {op} {b}->h) reach_error();"),

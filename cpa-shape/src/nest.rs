@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Objects that each node of a segment has of its own: lists of lists (Dudka, Peringer, Vojnar, section 3.1: nesting levels).
+//!
+//! Such an object, or segment, belongs to the segment, and only cells of the nodes lead to it. It stands for as many objects as there
+//! are nodes, with numbers of their own. Objects may belong to it in turn.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::fold::{Folding, Numbers};
+use crate::graph::{Cell, Graph, Kind, Object, ObjectId, Pointer, Value};
+use crate::range::Range;
+
+impl Graph {
+    /// To which object others belong that only this one points to, one to each of what it stands for; none if it is one object.
+    fn owner_of_parts(&self, id: ObjectId) -> Option<ObjectId> {
+        let object = self.object(id);
+        (object.is_segment() || object.owner.is_some()).then_some(id)
+    }
+
+    /// What belongs to an object, and to that.
+    pub(crate) fn parts(&self, owner: ObjectId) -> Vec<ObjectId> {
+        let mut found = vec![owner];
+        let mut at = 0;
+        while let Some(&owner) = found.get(at) {
+            found.extend(self.objects.iter().filter(|(_, object)| object.owner == Some(owner)).map(|(&id, _)| id));
+            at += 1;
+        }
+        found.split_off(1)
+    }
+
+    /// A node that was copied from a segment gets copies of what belongs to that.
+    pub(crate) fn copy_parts(&mut self, segment: ObjectId, node: &mut Object) {
+        let parts = self.parts(segment);
+        if parts.is_empty() {
+            return;
+        }
+        let mut copies: BTreeMap<ObjectId, ObjectId> = BTreeMap::new();
+        for &id in &parts {
+            // An owner comes before what belongs to it.
+            let owner = self.object(id).owner.and_then(|owner| copies.get(&owner).copied());
+            let owner = owner.and_then(|owner| self.owner_of_parts(owner));
+            let mut copy = Object { owner, ..self.object(id).clone() };
+            for cell in copy.cells.values_mut().filter(|cell| cell.each) {
+                if let Value::Unknown(symbol) = cell.value {
+                    cell.value = self.unknown(self.range(symbol).clone());
+                }
+                cell.each = copy.kind != Kind::Single || owner.is_some();
+            }
+            copies.insert(id, self.make(copy));
+        }
+        let redirect = |object: &mut Object| {
+            for cell in object.cells.values_mut() {
+                if let Value::Pointer(pointer) = &mut cell.value
+                    && let Some(&copy) = copies.get(&pointer.object)
+                {
+                    pointer.object = copy;
+                }
+            }
+        };
+        redirect(node);
+        for &copy in copies.values() {
+            redirect(self.object_mut(copy));
+        }
+    }
+}
+
+/// What belongs to two neighbours, and becomes what belongs to a segment.
+pub(crate) struct Union<'a> {
+    folding: &'a Folding<'a>,
+    numbers: Numbers,
+    /// Which object of the first one is united with which one of the second.
+    pairs: BTreeMap<ObjectId, ObjectId>,
+    /// What is already part of the segment.
+    taken: BTreeSet<ObjectId>,
+    parts: Vec<Part>,
+}
+
+/// An object that takes the place of two.
+struct Part {
+    id: ObjectId,
+    object: Object,
+    /// What each has of its own: where, how many bytes, in which range.
+    own: Vec<(u64, u64, Range)>,
+}
+
+impl<'a> Union<'a> {
+    pub(crate) fn new(folding: &'a Folding<'a>, numbers: Numbers, neighbours: [ObjectId; 2]) -> Self {
+        Self { folding, numbers, pairs: BTreeMap::new(), taken: neighbours.into(), parts: Vec::new() }
+    }
+
+    /// The pointer that stands for two in cells of two owners, if they lead to what belongs to these and has the same form.
+    pub(crate) fn pointer(&mut self, owners: [ObjectId; 2], pointers: [Pointer; 2]) -> Option<Pointer> {
+        let [one, other] = pointers;
+        let objects = [one.object, other.object];
+        match self.pairs.get(&one.object) {
+            Some(known) if *known != other.object => return None,
+            Some(_) => {}
+            None => {
+                let free = one.object != other.object
+                    && objects.into_iter().all(|id| !self.taken.contains(&id))
+                    && (0..2).all(|side| self.belongs(objects[side], owners[side]));
+                if !free {
+                    return None;
+                }
+                self.pairs.insert(one.object, other.object);
+                self.taken.extend(objects);
+                let part = self.part(owners[0], objects)?;
+                self.parts.push(part);
+            }
+        }
+        let is_segment = objects.map(|id| self.folding.graph.object(id).is_segment());
+        let end = match is_segment {
+            // Of a single object, the first is the last one.
+            [false, true] => other.end,
+            [true, false] => one.end,
+            _ if one.end == other.end => one.end,
+            _ => return None,
+        };
+        (one.offset == other.offset).then_some(Pointer { end, ..one })
+    }
+
+    /// Whether nothing but an object and what belongs to it points to another one, of which it has one for each of its nodes.
+    fn belongs(&self, id: ObjectId, owner: ObjectId) -> bool {
+        let graph = self.folding.graph;
+        let object = graph.object(id);
+        let alone = self.folding.references.get(&id).into_iter().flatten().all(|r| r.from.0 == owner || r.from.0 == id);
+        id != owner
+            && alone
+            && matches!(id, ObjectId::Made(_))
+            && !self.folding.named.contains(&id)
+            && matches!(object.kind, Kind::Single | Kind::Segment(_))
+            && object.owner == graph.owner_of_parts(owner)
+    }
+
+    /// One object for two of the same form.
+    fn part(&mut self, owner: ObjectId, ids: [ObjectId; 2]) -> Option<Part> {
+        let graph = self.folding.graph;
+        let [mut one, mut other] = ids.map(|id| graph.object(id).clone());
+        let is_same = one.size == other.size && one.site == other.site;
+        if !is_same || !one.choices.is_empty() || !other.choices.is_empty() {
+            return None;
+        }
+        let link = match (one.kind, other.kind) {
+            (Kind::Single, Kind::Single) => None,
+            (Kind::Segment(link), Kind::Segment(other)) if link == other => Some(link),
+            (Kind::Segment(link), Kind::Single) | (Kind::Single, Kind::Segment(link))
+                if self.numbers != Numbers::Alike =>
+            {
+                Some(link)
+            }
+            (_, _) => return None,
+        };
+        let any = self.numbers == Numbers::Any;
+        let rows = one.rows.take().filter(|rows| other.rows.as_ref() == Some(rows));
+        if rows.is_none() && !any && (graph.object(ids[0]).rows.is_some() || other.rows.is_some()) {
+            return None;
+        }
+        one.fill_zeros(&other);
+        other.fill_zeros(&one);
+        let kind = link.map_or(Kind::Single, Kind::Segment);
+        let mut object = Object { kind, owner: Some(owner), rows, ..Object::new(one.size, one.site) };
+        let mut own = Vec::new();
+        let offsets: BTreeSet<u64> = one.cells.keys().chain(other.cells.keys()).copied().collect();
+        for offset in offsets {
+            let bytes = one.cells.get(&offset).or(other.cells.get(&offset))?.bytes;
+            let is_link =
+                link.is_some_and(|link| link.next.0 == offset || link.prev.is_some_and(|(prev, _)| prev == offset));
+            match (one.load(offset, bytes), other.load(offset, bytes)) {
+                (Some(one), Some(other)) if one == other && !one.each => {
+                    object.cells.insert(offset, one);
+                }
+                (Some(Cell { value: Value::Pointer(one), .. }), Some(Cell { value: Value::Pointer(other), .. })) => {
+                    let value = Value::Pointer(self.pointer(ids, [one, other])?);
+                    object.cells.insert(offset, Cell { bytes, value, each: false });
+                }
+                (Some(one), Some(other)) if !is_link => {
+                    let [one, other] = [graph.numbers(one.value)?, graph.numbers(other.value)?];
+                    if !any && one != other {
+                        return None;
+                    }
+                    own.push((offset, bytes, one.hull(&other)));
+                }
+                // Nothing is known about these bytes of one of them.
+                (_, _) if any && !is_link => {}
+                (_, _) => return None,
+            }
+        }
+        object.zeros = one.common_zeros(&other);
+        if !any && (object.zeros != one.zeros || object.zeros != other.zeros) {
+            return None;
+        }
+        Some(Part { id: ids[0], object, own })
+    }
+
+    /// What is to be done to a graph.
+    pub(crate) fn finish(self) -> Parts {
+        Parts { parts: self.parts, gone: self.pairs.into_values().collect() }
+    }
+}
+
+/// The objects that belong to a new segment, and those that were united with them.
+pub(crate) struct Parts {
+    parts: Vec<Part>,
+    gone: Vec<ObjectId>,
+}
+
+impl Parts {
+    pub(crate) fn apply(self, graph: &mut Graph) {
+        for Part { id, mut object, own } in self.parts {
+            for (offset, bytes, range) in own {
+                let value = graph.unknown(range);
+                object.store(offset, Cell { bytes, value, each: matches!(value, Value::Unknown(_)) });
+            }
+            *graph.object_mut(id) = object;
+        }
+        for id in self.gone {
+            graph.objects.remove(&id);
+        }
+    }
+}
