@@ -88,7 +88,9 @@ pub(crate) struct Guesser<'a> {
     manager: &'a mut Manager,
     signature: &'a Signature,
     samples: &'a [Activation],
+    /// What numbers are compared with.
     constants: Vec<i128>,
+    moduli: Vec<i128>,
     /// The positions of the numbers before and after a call.
     before: Vec<usize>,
     after: Vec<usize>,
@@ -104,7 +106,9 @@ impl<'a> Guesser<'a> {
         let numbers =
             |atoms: &[Atom]| -> Vec<usize> { (0..atoms.len()).filter(|&at| atoms[at].numeric).take(NUMBERS).collect() };
         let (before, after) = (numbers(&signature.before), numbers(&signature.after));
-        Self { manager, signature, samples, constants: constants(program), before, after }
+        let constants = constants(program);
+        let moduli = constants.iter().copied().filter(|c| (3..=GREATEST_MODULUS).contains(c)).take(MODULI).collect();
+        Self { manager, signature, samples, constants: bounds(&constants), moduli, before, after }
     }
 
     /// Candidates that are linear.
@@ -365,12 +369,13 @@ impl<'a> Guesser<'a> {
     /// Candidates about remainders modulo constants: of what comes out and its sums and differences with what goes in, and what
     /// comes out for each remainder of what goes in.
     pub(crate) fn residues(&mut self) -> Facts {
+        if self.moduli.is_empty() {
+            return Facts::default();
+        }
         let mut facts = self.linear();
         let known: Vec<(&[i128], &[i128])> =
             self.samples.iter().filter_map(|sample| Some((&sample.before[..], sample.after.as_deref()?))).collect();
-        let moduli: Vec<i128> =
-            self.constants.iter().copied().filter(|c| (3..=GREATEST_MODULUS).contains(c)).take(MODULI).collect();
-        for modulus in moduli {
+        for modulus in self.moduli.clone() {
             for &at in &self.after.clone() {
                 let mut sums = vec![(None, 0)];
                 sums.extend(self.before.iter().take(FEW).flat_map(|&other| [(Some(other), 1), (Some(other), -1)]));
@@ -407,7 +412,8 @@ impl<'a> Guesser<'a> {
     /// That a sum is a multiple of a number, without a division: of an odd number, the product with its inverse modulo the powers of
     /// two is the quotient, which is small for multiples only (Warren, *Hacker's Delight*, section 10-17).
     fn divisible(&mut self, monomials: &[Monomial], coefficients: &[i128], modulus: i128) -> TermId {
-        let width = self.width(monomials);
+        // Two numbers and a small one need two bits more than each of them.
+        let width = self.width(monomials) - ROOM + 2;
         let sum = self.sum(monomials, coefficients, width);
         let even = modulus.trailing_zeros();
         let odd = modulus >> even;
@@ -547,20 +553,27 @@ fn in_range(ty: IntTy, value: i128) -> bool {
     (ty.min()..=ty.max()).contains(&value)
 }
 
-/// Constants of conditions, assignments and calls, with those next to them, small ones first.
+/// Constants of conditions, assignments and calls, small ones first.
 fn constants(program: &Program) -> Vec<i128> {
     fn collect(program: &Program, id: ExprId, found: &mut BTreeSet<i128>) {
-        if let Some(value) = program.exprs.as_const(id) {
-            found.extend([value - 1, value, value + 1]);
-        }
+        found.extend(program.exprs.as_const(id));
         program.exprs.operands(id).for_each(|operand| collect(program, operand, found));
     }
-    let mut found = BTreeSet::from([0, 1]);
+    let mut found = BTreeSet::new();
     for edge in &program.edges {
         if matches!(edge.op, Op::Assume { .. } | Op::Assign { .. } | Op::Call { .. }) {
             edge.op.operands().into_iter().for_each(|operand| collect(program, operand, &mut found));
         }
     }
+    let mut list: Vec<i128> = found.into_iter().collect();
+    list.sort_by_key(|value| (value.abs(), *value));
+    list
+}
+
+/// The constants with those next to them, small ones first.
+fn bounds(constants: &[i128]) -> Vec<i128> {
+    let mut found = BTreeSet::from([0, 1]);
+    found.extend(constants.iter().flat_map(|value| [value - 1, *value, value + 1]));
     let mut list: Vec<i128> = found.into_iter().collect();
     list.sort_by_key(|value| (value.abs(), *value));
     list.truncate(CONSTANTS);

@@ -44,19 +44,19 @@ use signature::Signature;
 /// Kinds of candidates, in the order in which they are tried, with the time for one query about them.
 const STAGES: [(Stage, Duration); 5] = [
     (Stage::Linear, Duration::from_millis(800)),
+    (Stage::Residues, Duration::from_secs(8)),
     (Stage::Nonlinear, Duration::from_secs(3)),
     (Stage::Divided, Duration::from_millis(800)),
     (Stage::Cases, Duration::from_secs(3)),
-    (Stage::Residues, Duration::from_secs(3)),
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
     Linear,
+    Residues,
     Nonlinear,
     Divided,
     Cases,
-    Residues,
 }
 
 /// Counts of what happened.

@@ -226,8 +226,8 @@ fn few_values_of_an_argument() {
 fn remainders() {
     let text = |bad: &str| {
         format!(
-            "int f(int n) {{ if (n < 5) return n; return f(n - 5); }}
-             int main(void) {{ int n = __VERIFIER_nondet_int(); if (n < 0) return 0; int r = f(n); if ({bad}) reach_error(); }}"
+            "short f(short n) {{ if (n < 5) return n; return f(n - 5); }}
+             int main(void) {{ short n = __VERIFIER_nondet_short(); if (n < 0) return 0; int r = f(n); if ({bad}) reach_error(); }}"
         )
     };
     only_the_first(&[&text("(n - r) % 5 != 0"), &text("(n - r) % 10 != 0")]);
