@@ -3,7 +3,7 @@
 
 use cfa::{CmpOp, ExprId, ExprKind};
 
-use crate::eval::{Computed, Eval, is_pointer};
+use crate::eval::{Computed, Eval, Near, is_pointer};
 use crate::graph::{Symbol, Value};
 use crate::range::Range;
 
@@ -103,10 +103,19 @@ impl Eval<'_> {
             // An address may be any number.
             return true;
         }
-        if let (CmpOp::Lt | CmpOp::Le, Computed::Value(Value::Unknown(left)), Computed::Value(Value::Unknown(right))) =
-            (op, left, right)
-        {
-            self.graph.learn_at_most(*left, *right);
+        if let (Some(left), Some(right)) = (left.near(), right.near()) {
+            let mut learn = |less: Near, by: i128, more: Near| {
+                self.graph.learn_at_most(less.symbol, less.low - more.high + by, more.symbol);
+            };
+            match op {
+                CmpOp::Lt => learn(left, 1, right),
+                CmpOp::Le => learn(left, 0, right),
+                CmpOp::Eq => {
+                    learn(left, 0, right);
+                    learn(right, 0, left);
+                }
+                CmpOp::Ne => {}
+            }
         }
         let (of_left, of_right) = (self.range(left), self.range(right));
         self.bound(left, op, &of_right, false) && self.bound(right, op, &of_left, true)

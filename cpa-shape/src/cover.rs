@@ -104,8 +104,8 @@ impl<'a> Mapping<'a> {
 
     /// What is known of how numbers compare holds of those that they are mapped to.
     fn order(&self) -> bool {
-        self.greater.order.iter().all(|(left, right)| match (self.symbols.get(left), self.symbols.get(right)) {
-            (Some(&left), Some(&right)) => self.lesser.at_most(left, right),
+        self.greater.order.iter().all(|((left, right), by)| match (self.symbols.get(left), self.symbols.get(right)) {
+            (Some(&left), Some(&right)) => self.lesser.at_most(left, *by, right),
             (_, _) => false,
         })
     }

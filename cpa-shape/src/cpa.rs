@@ -87,6 +87,8 @@ pub struct ShapeCpa {
     heads: BTreeSet<NodeId>,
     /// Where ranges begin and end.
     thresholds: Vec<i128>,
+    /// The distances that are kept.
+    distances: Vec<i128>,
     /// The numbers that were met.
     met: BTreeMap<(NodeId, Site), BTreeSet<i128>>,
     /// How many states there were at each loop head.
@@ -98,8 +100,8 @@ impl ShapeCpa {
     pub fn new(program: Arc<Program>, options: ShapeOptions) -> Self {
         let heads = program.loops.heads.iter().copied().collect();
         let machine = Machine::new(program, options);
-        let thresholds = machine.thresholds();
-        Self { machine, heads, thresholds, met: BTreeMap::new(), states: BTreeMap::new() }
+        let (thresholds, distances) = (machine.thresholds(), machine.distances());
+        Self { machine, heads, thresholds, distances, met: BTreeMap::new(), states: BTreeMap::new() }
     }
 
     /// A number at the head of a loop, or a range around it, within the first of the types that it fits, if there have been many.
@@ -237,7 +239,7 @@ impl Cpa for ShapeCpa {
         let mut graph = (*state.graph).clone();
         self.machine.collect(&mut graph);
         if self.heads.contains(&at.node) {
-            graph.keep_order_of_objects();
+            graph.keep_order_of_objects(&self.distances);
             let level = self.level(at.node);
             graph.fold(level.fold);
             graph.gather(level.apart.min(self.machine.options.apart));

@@ -6,7 +6,7 @@ use cfa::eval::{binary_value, cmp_value, unary_value};
 use cfa::{BinOp, CmpOp, ExprId, ExprKind, IntTy, MARGIN, Program, VarId, floats};
 
 use crate::cpa::ShapeOptions;
-use crate::graph::{End, Graph, Kind, ObjectId, Pointer, Value};
+use crate::graph::{End, Graph, Kind, ObjectId, Pointer, Symbol, Value};
 use crate::range::Range;
 
 /// Bigger expressions, as trees, are not looked into.
@@ -18,6 +18,27 @@ pub(crate) enum Computed {
     Value(Value),
     /// Some number of a range.
     Among(Range),
+    /// Some number between two sums with an unknown number, which are in the range of the type.
+    Near(Near),
+}
+
+/// An unknown number plus at least and at most other numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Near {
+    pub(crate) symbol: Symbol,
+    pub(crate) low: i128,
+    pub(crate) high: i128,
+}
+
+impl Computed {
+    /// An unknown number, or what is near one.
+    pub(crate) fn near(&self) -> Option<Near> {
+        match self {
+            Computed::Value(Value::Unknown(symbol)) => Some(Near { symbol: *symbol, low: 0, high: 0 }),
+            Computed::Near(near) => Some(*near),
+            Computed::Value(_) | Computed::Among(_) => None,
+        }
+    }
 }
 
 impl From<bool> for Computed {
@@ -49,7 +70,21 @@ impl Eval<'_> {
         match self.eval(id) {
             Computed::Value(value) => value,
             Computed::Among(range) => self.graph.unknown(range),
+            Computed::Near(Near { symbol, low, high }) => {
+                let range = self.near_range(symbol, low, high);
+                let value = self.graph.unknown(range);
+                if let Value::Unknown(new) = value {
+                    self.graph.learn_at_most(symbol, low, new);
+                    self.graph.learn_at_most(new, -high, symbol);
+                }
+                value
+            }
         }
+    }
+
+    fn near_range(&self, symbol: Symbol, low: i128, high: i128) -> Range {
+        let range = self.graph.range(symbol);
+        Range::between(range.low() + low, range.high() + high).expect("the bounds are in order")
     }
 
     /// The value of a variable.
@@ -66,6 +101,7 @@ impl Eval<'_> {
     pub(crate) fn range(&self, result: &Computed) -> Range {
         match result {
             Computed::Among(range) => range.clone(),
+            Computed::Near(Near { symbol, low, high }) => self.near_range(*symbol, *low, *high),
             Computed::Value(Value::Int(value)) => Range::point(*value),
             Computed::Value(Value::Unknown(symbol)) => self.graph.range(*symbol).clone(),
             Computed::Value(Value::Pointer(_)) => Range::of(self.program.machine.size_type()),
@@ -144,8 +180,12 @@ impl Eval<'_> {
             // An address stays one in integers of its width; the sign matters to comparisons only, which do not order addresses
             // of different objects, and to conversions to wider types, which no address survives.
             Computed::Value(Value::Pointer(_)) if ty.bits == self.program.machine.size_type().bits => arg,
-            Computed::Value(Value::Unknown(_)) | Computed::Among(_) if self.range(&arg).fits(ty) => arg,
-            Computed::Value(_) | Computed::Among(_) => Computed::Among(Range::of(ty)),
+            Computed::Value(Value::Unknown(_)) | Computed::Among(_) | Computed::Near(_)
+                if self.range(&arg).fits(ty) =>
+            {
+                arg
+            }
+            Computed::Value(_) | Computed::Among(_) | Computed::Near(_) => Computed::Among(Range::of(ty)),
         }
     }
 
@@ -171,19 +211,27 @@ impl Eval<'_> {
             }
             _ if is_pointer(left) || is_pointer(right) => Computed::Among(Range::of(ty)),
             _ => {
-                let ordered = match (left, right) {
-                    (Computed::Value(left), Computed::Value(right)) => self.graph.at_most(*right, *left),
-                    (_, _) => false,
-                };
-                let [left, right] = [left, right].map(|side| self.range(side)).map(|range| (range.low(), range.high()));
-                let mut bounds = binary_bounds(op, ty, left, right);
-                if op == BinOp::Sub && ordered {
-                    bounds = bounds.map(|(low, high)| (low.max(0), high));
+                let ranges = [left, right].map(|side| self.range(side)).map(|range| (range.low(), range.high()));
+                let mut bounds = binary_bounds(op, ty, ranges[0], ranges[1]);
+                if op == BinOp::Sub
+                    && let Some(least) = self.least_difference(right, left)
+                {
+                    bounds = bounds.map(|(low, high)| (low.max(least), high));
                 }
                 let range = bounds.and_then(|(low, high)| Range::between(low, high)).filter(|range| range.fits(ty));
-                Computed::Among(range.unwrap_or_else(|| Range::of(ty)))
+                let Some(range) = range else { return Computed::Among(Range::of(ty)) };
+                // What is known of a difference may be more.
+                let near = near(op, [left, right], ranges).filter(|near| self.range(near) == range);
+                near.unwrap_or(Computed::Among(range))
             }
         }
+    }
+
+    /// By how much a number is at least greater than another one, if that is known.
+    fn least_difference(&self, less: &Computed, greater: &Computed) -> Option<i128> {
+        let (less, greater) = (less.near()?, greater.near()?);
+        let symbols = [less.symbol, greater.symbol].map(Value::Unknown);
+        Some(self.graph.distance(symbols[0], symbols[1])? + greater.low - less.high)
     }
 
     /// A pointer that is moved by some bytes, modulo the size of the address space.
@@ -208,8 +256,11 @@ impl Eval<'_> {
     pub(crate) fn compare(&self, op: CmpOp, left: &Computed, right: &Computed) -> Option<bool> {
         if let (Computed::Value(left), Computed::Value(right)) = (left, right) {
             match op {
-                CmpOp::Eq => return self.equal(*left, *right),
-                CmpOp::Ne => return self.equal(*left, *right).map(|equal| !equal),
+                CmpOp::Eq | CmpOp::Ne => {
+                    if let Some(equal) = self.equal(*left, *right) {
+                        return Some(equal == (op == CmpOp::Eq));
+                    }
+                }
                 CmpOp::Lt | CmpOp::Le => {
                     if let (Value::Pointer(left), Value::Pointer(right)) = (left, right) {
                         return self.ordered(op, *left, *right);
@@ -217,14 +268,22 @@ impl Eval<'_> {
                     if left == right {
                         return Some(op == CmpOp::Le);
                     }
-                    if op == CmpOp::Le && self.graph.at_most(*left, *right) {
-                        return Some(true);
-                    }
-                    if op == CmpOp::Lt && self.graph.at_most(*right, *left) {
-                        return Some(false);
-                    }
                 }
             }
+        }
+        let [least, opposite] = [(left, right), (right, left)].map(|(less, more)| self.least_difference(less, more));
+        let known = |least: Option<i128>, by: i128| least.is_some_and(|least| least >= by);
+        let decided_by_order = match op {
+            CmpOp::Lt if known(least, 1) => Some(true),
+            CmpOp::Lt if known(opposite, 0) => Some(false),
+            CmpOp::Le if known(least, 0) => Some(true),
+            CmpOp::Le if known(opposite, 1) => Some(false),
+            CmpOp::Eq | CmpOp::Ne if known(least, 1) || known(opposite, 1) => Some(op == CmpOp::Ne),
+            CmpOp::Eq | CmpOp::Ne if known(least, 0) && known(opposite, 0) => Some(op == CmpOp::Eq),
+            _ => None,
+        };
+        if decided_by_order.is_some() {
+            return decided_by_order;
         }
         if is_pointer(left) || is_pointer(right) {
             return None;
@@ -272,6 +331,23 @@ impl Eval<'_> {
 
 pub(crate) fn is_pointer(result: &Computed) -> bool {
     matches!(result, Computed::Value(Value::Pointer(_)))
+}
+
+/// The sum or difference of two numbers, which does not overflow, near one of them, the other one's range being smaller.
+fn near(op: BinOp, sides: [&Computed; 2], ranges: [(i128, i128); 2]) -> Option<Computed> {
+    let [left, right] = sides.map(Computed::near);
+    let width = |at: usize| ranges[at].1 - ranges[at].0;
+    let moved = |near: Near, low: i128, high: i128| {
+        Some(Computed::Near(Near { symbol: near.symbol, low: near.low + low, high: near.high + high }))
+    };
+    match (op, left, right) {
+        (BinOp::Add, left, Some(right)) if left.is_none() || width(0) < width(1) => {
+            moved(right, ranges[0].0, ranges[0].1)
+        }
+        (BinOp::Add, Some(left), _) => moved(left, ranges[1].0, ranges[1].1),
+        (BinOp::Sub, Some(left), _) => moved(left, -ranges[1].1, -ranges[1].0),
+        (_, _, _) => None,
+    }
 }
 
 fn truth_value() -> Computed {

@@ -203,9 +203,9 @@ pub(crate) struct Graph {
     pub(crate) objects: BTreeMap<ObjectId, Rc<Object>>,
     /// Unknown numbers.
     pub(crate) symbols: BTreeMap<Symbol, Rc<Range>>,
-    /// Pairs of unknown numbers of which the first is at most the second one; with two pairs that meet, the third one mostly is
-    /// there, too.
-    pub(crate) order: BTreeSet<(Symbol, Symbol)>,
+    /// Pairs of unknown numbers with how much greater the second one is at least than the first one, which is negative if it may
+    /// be less; with two pairs that meet, the third one mostly is there, too.
+    pub(crate) order: BTreeMap<(Symbol, Symbol), i128>,
     /// The next number for objects and symbols.
     pub(crate) next: u32,
 }
@@ -311,8 +311,8 @@ impl Graph {
                 *uses.entry(symbol).or_default() += 1;
             }
         }
-        self.order.retain(|(left, right)| uses.contains_key(left) && uses.contains_key(right));
-        let ordered: BTreeSet<Symbol> = self.order.iter().flat_map(|&(left, right)| [left, right]).collect();
+        self.order.retain(|(left, right), _| uses.contains_key(left) && uses.contains_key(right));
+        let ordered: BTreeSet<Symbol> = self.order.keys().flat_map(|&(left, right)| [left, right]).collect();
         let symbols = &self.symbols;
         let says_nothing = |value: Value, types: &[IntTy]| match value {
             Value::Unknown(symbol) if uses[&symbol] == 1 && !ordered.contains(&symbol) => {
@@ -388,6 +388,6 @@ impl fmt::Display for Graph {
             }
         }
         self.symbols.iter().try_for_each(|(Symbol(number), range)| write!(f, "; ?{number} in {range}"))?;
-        self.order.iter().try_for_each(|(Symbol(left), Symbol(right))| write!(f, "; ?{left} <= ?{right}"))
+        self.order.iter().try_for_each(|((Symbol(left), Symbol(right)), by)| write!(f, "; ?{left} + {by} <= ?{right}"))
     }
 }

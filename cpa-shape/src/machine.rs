@@ -310,4 +310,15 @@ impl Machine {
         let chosen = if more.len() > THRESHOLDS { bounds } else { more };
         chosen.into_iter().collect()
     }
+    /// 0 and 1, and if they are few, the constants of the program with their neighbours, and their opposites; sorted.
+    pub(crate) fn distances(&self) -> Vec<i128> {
+        let exprs = &self.program.exprs;
+        let constants: BTreeSet<i128> = exprs.ids().filter_map(|id| exprs.as_const(id)).collect();
+        let mut distances = BTreeSet::from([0, 1]);
+        if constants.len() <= THRESHOLDS {
+            let near = constants.iter().flat_map(|constant| [constant - 1, *constant, constant + 1]);
+            distances.extend(near.flat_map(|distance| [distance, -distance]));
+        }
+        distances.into_iter().collect()
+    }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which unknown numbers are at most which others.
+//! How much greater some unknown numbers are at least than others.
 //!
 //! A number that each node of a segment has of its own stands for those of all nodes; two such numbers of one segment are
 //! compared node by node.
@@ -11,36 +11,56 @@ use crate::graph::{Cell, Graph, Kind, Object, ObjectId, Symbol, Value};
 use crate::range::Range;
 
 /// More pairs than this are not kept.
-const PAIRS: usize = 48;
+const PAIRS: usize = 64;
 
 impl Graph {
-    /// Whether one value is at most the other one, as numbers.
-    pub(crate) fn at_most(&self, left: Value, right: Value) -> bool {
+    /// By how much the second of two numbers is at least greater than the first one; negative if it may be less.
+    pub(crate) fn distance(&self, left: Value, right: Value) -> Option<i128> {
         if left == right && !matches!(left, Value::Pointer(_)) {
-            return true;
+            return Some(0);
         }
-        if let (Value::Unknown(left), Value::Unknown(right)) = (left, right)
-            && self.order.contains(&(left, right))
-        {
-            return true;
-        }
-        match (self.numbers(left), self.numbers(right)) {
-            (Some(left), Some(right)) => left.high() <= right.low(),
-            (_, _) => false,
+        let of_ranges = match (self.bounds(left), self.bounds(right)) {
+            (Some((_, high)), Some((low, _))) => Some(low - high),
+            (_, _) => None,
+        };
+        let known = match (left, right) {
+            (Value::Unknown(left), Value::Unknown(right)) => self.order.get(&(left, right)).copied(),
+            (_, _) => None,
+        };
+        known.max(of_ranges)
+    }
+
+    /// Whether a value plus a number is at most another value.
+    pub(crate) fn at_most(&self, left: Value, by: i128, right: Value) -> bool {
+        self.distance(left, right).is_some_and(|distance| distance >= by)
+    }
+
+    fn bounds(&self, value: Value) -> Option<(i128, i128)> {
+        match value {
+            Value::Int(value) => Some((value, value)),
+            Value::Unknown(symbol) => Some((self.range(symbol).low(), self.range(symbol).high())),
+            Value::Pointer(_) => None,
         }
     }
 
-    /// A number is at most another one, and so is what is at most the former than what the latter is at most.
-    pub(crate) fn learn_at_most(&mut self, left: Symbol, right: Symbol) {
-        if left == right || self.order.contains(&(left, right)) || self.order.len() >= PAIRS {
+    /// A number plus another one is at most a third one; and so is what is known of the numbers below and above.
+    pub(crate) fn learn_at_most(&mut self, left: Symbol, by: i128, right: Symbol) {
+        let known = self.order.get(&(left, right));
+        if left == right || known.is_some_and(|known| *known >= by) || self.order.len() >= PAIRS {
             return;
         }
-        let below = self.order.iter().filter(|pair| pair.1 == left).map(|pair| pair.0).chain([left]);
-        let below: Vec<Symbol> = below.collect();
-        let above = self.order.iter().filter(|pair| pair.0 == right).map(|pair| pair.1).chain([right]);
-        let above: Vec<Symbol> = above.collect();
-        let pairs = below.iter().flat_map(|&left| above.iter().map(move |&right| (left, right)));
-        self.order.extend(pairs.filter(|(left, right)| left != right));
+        let below = self.order.iter().filter(|(pair, _)| pair.1 == left).map(|(pair, by)| (pair.0, *by));
+        let below: Vec<(Symbol, i128)> = below.chain([(left, 0)]).collect();
+        let above = self.order.iter().filter(|(pair, _)| pair.0 == right).map(|(pair, by)| (pair.1, *by));
+        let above: Vec<(Symbol, i128)> = above.chain([(right, 0)]).collect();
+        for &(left, less) in &below {
+            for &(right, more) in &above {
+                if left != right {
+                    let distance = self.order.entry((left, right)).or_insert(i128::MIN);
+                    *distance = (*distance).max(less + by + more);
+                }
+            }
+        }
     }
 
     /// A number turns out to be a value: what is compared with it is compared with that.
@@ -49,20 +69,20 @@ impl Graph {
             return;
         }
         let (of_symbol, rest) =
-            std::mem::take(&mut self.order).into_iter().partition(|&(left, right)| left == symbol || right == symbol);
+            std::mem::take(&mut self.order).into_iter().partition(|(pair, _)| pair.0 == symbol || pair.1 == symbol);
         self.order = rest;
-        let of_symbol: BTreeSet<(Symbol, Symbol)> = of_symbol;
-        for (left, right) in of_symbol {
+        let of_symbol: BTreeMap<(Symbol, Symbol), i128> = of_symbol;
+        for ((left, right), by) in of_symbol {
             match value {
                 Value::Unknown(new) => {
                     let change = |old: Symbol| if old == symbol { new } else { old };
-                    self.learn_at_most(change(left), change(right));
+                    self.learn_at_most(change(left), by, change(right));
                 }
                 Value::Int(number) => {
                     let (other, bound) = if left == symbol {
-                        (right, Range::between(number, i128::MAX))
+                        (right, Range::between(number + by, i128::MAX))
                     } else {
-                        (left, Range::between(i128::MIN, number))
+                        (left, Range::between(i128::MIN, number - by))
                     };
                     let known = self.symbols.get(&other).cloned();
                     // That one number or none is left is for others to find out: no other symbol may go here.
@@ -79,30 +99,35 @@ impl Graph {
 
     /// Whether something is known of how a number compares with others.
     pub(crate) fn is_ordered(&self, symbol: Symbol) -> bool {
-        self.order.iter().any(|&(left, right)| left == symbol || right == symbol)
+        self.order.keys().any(|&(left, right)| left == symbol || right == symbol)
     }
 
     /// Numbers of a node that is taken out of a segment compare as those of all nodes did; each with those of the same node.
     pub(crate) fn copy_order(&mut self, copies: &BTreeMap<Symbol, Symbol>) {
-        let copied: Vec<(Symbol, Symbol)> = self
+        let copied: Vec<((Symbol, Symbol), i128)> = self
             .order
             .iter()
-            .filter(|(left, right)| copies.contains_key(left) || copies.contains_key(right))
-            .map(|(left, right)| (*copies.get(left).unwrap_or(left), *copies.get(right).unwrap_or(right)))
+            .filter(|((left, right), _)| copies.contains_key(left) || copies.contains_key(right))
+            .map(|((left, right), by)| ((*copies.get(left).unwrap_or(left), *copies.get(right).unwrap_or(right)), *by))
             .collect();
         if self.order.len() + copied.len() <= PAIRS {
             self.order.extend(copied);
         }
     }
 
-    /// Pairs that are about numbers in made objects stay, unless their ranges say the same.
-    pub(crate) fn keep_order_of_objects(&mut self) {
+    /// Pairs that are about numbers in made objects stay, unless their ranges say the same. Distances are rounded down to one of
+    /// some numbers, so that they do not go on changing.
+    pub(crate) fn keep_order_of_objects(&mut self, distances: &[i128]) {
         let made = self.objects.iter().filter(|(id, _)| matches!(id, ObjectId::Made(_)));
         let values = made.flat_map(|(_, object)| object.cells.values().map(|cell| cell.value));
         let stored: BTreeSet<Symbol> = values.filter_map(symbol).collect();
         let symbols = &self.symbols;
-        self.order.retain(|(left, right)| {
-            (stored.contains(left) || stored.contains(right)) && symbols[left].high() > symbols[right].low()
+        self.order.retain(|(left, right), by| {
+            let rounded = distances.iter().rev().find(|distance| **distance <= *by);
+            *by = rounded.copied().unwrap_or(i128::MIN);
+            rounded.is_some()
+                && (stored.contains(left) || stored.contains(right))
+                && symbols[right].low() - symbols[left].high() < *by
         });
     }
 
@@ -121,7 +146,7 @@ impl Graph {
                 numbers.insert(at, (bytes, [one.value, other.value]));
             }
         }
-        let related: BTreeSet<Symbol> = self.order.iter().flat_map(|&(left, right)| [left, right]).collect();
+        let related: BTreeSet<Symbol> = self.order.keys().flat_map(|&(left, right)| [left, right]).collect();
         let own: BTreeSet<Symbol> = parts
             .iter()
             .flat_map(|part| part.cells.values())
@@ -129,24 +154,39 @@ impl Graph {
             .filter_map(|cell| symbol(cell.value))
             .collect();
         let others: Vec<Symbol> = related.difference(&own).copied().collect();
-        let both = |values: [Value; 2], test: &dyn Fn(Value) -> bool| values.into_iter().all(test);
+        // The least of the distances in both parts.
+        let least = |pairs: [(Value, Value); 2]| {
+            let [one, other] = pairs.map(|(left, right)| self.distance(left, right));
+            Some(one?.min(other?))
+        };
         let mut facts = Vec::new();
         for (&at, &(_, values)) in &numbers {
             for &other in &others {
-                if both(values, &|value| self.at_most(value, Value::Unknown(other))) {
-                    facts.push((Place::Node(at), Place::Other(other)));
-                }
-                if both(values, &|value| self.at_most(Value::Unknown(other), value)) {
-                    facts.push((Place::Other(other), Place::Node(at)));
-                }
+                let other_value = Value::Unknown(other);
+                let by = least(values.map(|value| (value, other_value)));
+                facts.extend(by.map(|by| (Place::Node(at), by, Place::Other(other))));
+                let by = least(values.map(|value| (other_value, value)));
+                facts.extend(by.map(|by| (Place::Other(other), by, Place::Node(at))));
             }
             for (&next, &(_, nexts)) in numbers.iter().filter(|(next, _)| **next != at) {
-                if (0..2).all(|part| self.at_most(values[part], nexts[part])) {
-                    facts.push((Place::Node(at), Place::Node(next)));
-                }
+                let by = least([(values[0], nexts[0]), (values[1], nexts[1])]);
+                facts.extend(by.map(|by| (Place::Node(at), by, Place::Node(next))));
             }
         }
-        for (left, right) in facts {
+        // What the ranges of both parts say together need not be said.
+        let hull = |values: [Value; 2]| {
+            let [one, other] = values.map(|value| self.bounds(value));
+            Some((one?.0.min(other?.0), one?.1.max(other?.1)))
+        };
+        let of_place = |place: Place| match place {
+            Place::Other(symbol) => self.bounds(Value::Unknown(symbol)),
+            Place::Node(at) => hull(numbers[&at].1),
+        };
+        facts.retain(|&(left, by, right)| match (of_place(left), of_place(right)) {
+            (Some((_, high)), Some((low, _))) => low - high < by,
+            (_, _) => false,
+        });
+        for (left, by, right) in facts {
             let places = [left, right].map(|place| match place {
                 Place::Other(symbol) => Some(symbol),
                 Place::Node(at) => self.of_each_node(segment, at, numbers[&at]),
@@ -154,9 +194,9 @@ impl Graph {
             if let [Some(left), Some(right)] = places
                 && left != right
                 && self.order.len() < PAIRS
-                && self.symbols[&left].high() > self.symbols[&right].low()
+                && self.symbols[&right].low() - self.symbols[&left].high() < by
             {
-                self.order.insert((left, right));
+                self.order.insert((left, right), by);
             }
         }
     }
@@ -212,12 +252,12 @@ mod tests {
     fn a_state_with_a_pair_does_not_cover_one_without_it() {
         let (free, [left, right]) = two();
         let mut ordered = free.clone();
-        ordered.learn_at_most(left, right);
+        ordered.learn_at_most(left, 0, right);
         assert!(free.covers(&ordered) && ordered.covers(&ordered));
         assert!(!ordered.covers(&free));
         // The other way round.
         let mut other = free.clone();
-        other.learn_at_most(right, left);
+        other.learn_at_most(right, 0, left);
         assert!(!ordered.covers(&other));
         // The same number, and ranges, say it as well.
         let mut equal = free.clone();
@@ -233,13 +273,13 @@ mod tests {
     fn pairs_that_meet_give_a_third_one() {
         let (mut graph, [a, b]) = two();
         let Value::Unknown(c) = graph.unknown(Range::between(0, 20).expect("a range")) else { panic!("one number") };
-        graph.learn_at_most(b, c);
-        graph.learn_at_most(a, b);
-        assert!(graph.at_most(Value::Unknown(a), Value::Unknown(c)));
-        assert!(!graph.at_most(Value::Unknown(c), Value::Unknown(a)));
+        graph.learn_at_most(b, 2, c);
+        graph.learn_at_most(a, -1, b);
+        assert_eq!(graph.distance(Value::Unknown(a), Value::Unknown(c)), Some(1));
+        assert!(!graph.at_most(Value::Unknown(c), 0, Value::Unknown(a)));
         // A number that turns out to be 3 bounds what is compared with it.
         graph.substitute(b, Value::Int(3));
-        assert_eq!((graph.range(a).high(), graph.range(c).low()), (3, 3));
-        assert!(graph.at_most(Value::Unknown(a), Value::Unknown(c)));
+        assert_eq!((graph.range(a).high(), graph.range(c).low()), (4, 5));
+        assert!(graph.at_most(Value::Unknown(a), 1, Value::Unknown(c)));
     }
 }

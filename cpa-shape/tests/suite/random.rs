@@ -22,10 +22,11 @@ impl Inputs for Choices {
 }
 
 /// The number of programs.
-const ROUNDS: u32 = 4000;
+const ROUNDS: u32 = 600;
 
 const NAMES: [&str; 3] = ["p", "q", "r"];
-const NUMBERS: [&str; 6] = ["0", "1", "i", "j", "i", "__VERIFIER_nondet_int()"];
+const NUMBERS: [&str; 9] =
+    ["0", "1", "i", "j", "i", "i + 1", "j - 2", "j + __VERIFIER_nondet_int()", "__VERIFIER_nondet_int()"];
 const COUNTERS: [&str; 2] = ["i", "j"];
 
 /// Some statements; loops are at most `depth` deep.
