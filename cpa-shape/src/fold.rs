@@ -83,9 +83,9 @@ impl Graph {
         let second_end = self.last(second);
         let halves = [first, second].map(|id| Rc::clone(&self.objects[&id]));
         *self.object_mut(first) = segment;
+        parts.apply(self);
         self.objects.remove(&second);
         self.redirect(second, second_end, first, End::Last);
-        parts.apply(self);
         self.set_rows(first, rows);
         self.order_of_parts(first, [&halves[0], &halves[1]]);
         true
@@ -232,31 +232,36 @@ impl<'a> Folding<'a> {
         let (numbers, limits) = (self.differ.numbers, self.limits);
         let coarse = numbers == Numbers::Any;
         let [mut one, mut other] = ids.map(|id| self.object(id).clone());
-        if one.size != other.size || (!coarse && one.choices != other.choices) {
+        if one.size != other.size {
             return None;
         }
         let site = one.site.filter(|_| one.site == other.site);
         let mut segment = Object { kind: Kind::Segment(link), ..Object::new(one.size, site) };
-        for (&offset, choice) in one.choices.iter().chain(&other.choices) {
-            let both = ids.map(|id| self.graph.choice(id, offset, choice.bytes));
-            if let [Some(one), Some(other)] = both {
-                segment.choices.insert(offset, one.or(other));
+        let mut parts = Union::new(self, numbers, ids);
+        let is_link = |at: u64| at == link.next.0 || link.prev.is_some_and(|(prev, _)| at == prev);
+        let choices: BTreeMap<u64, u64> =
+            one.choices.iter().chain(&other.choices).map(|(&offset, choice)| (offset, choice.bytes)).collect();
+        for (&offset, &bytes) in &choices {
+            match ids.map(|id| self.graph.choice(id, offset, bytes)) {
+                // Links must be known.
+                _ if is_link(offset) => return None,
+                [Some(one), Some(other)] => {
+                    segment.choices.insert(offset, parts.choice(ids, [one, other], true)?);
+                }
+                _ if coarse => {}
+                _ => return None,
             }
         }
         // Where both hold the same or no number of their own, and whether they differ elsewhere.
         let mut but: BTreeSet<u64> =
             [Some(link.next), link.prev].into_iter().flatten().map(|(offset, _)| offset).collect();
+        but.extend(choices.keys());
         let mut differ = false;
-        let mut parts = Union::new(self, numbers, ids);
         one.fill_zeros(&other);
         other.fill_zeros(&one);
         let offsets: BTreeSet<u64> = one.cells.keys().chain(other.cells.keys()).copied().collect();
         for &offset in &offsets {
-            if one.choices.contains_key(&offset) || other.choices.contains_key(&offset) {
-                // Looked at above; a link that one of them has no choice of is needed.
-                if offset == link.next.0 || link.prev.is_some_and(|(prev, _)| offset == prev) {
-                    return None;
-                }
+            if choices.contains_key(&offset) {
                 continue;
             }
             if offset == link.next.0 {
@@ -273,12 +278,32 @@ impl<'a> Folding<'a> {
                     segment.cells.insert(offset, one);
                     but.insert(offset);
                 }
-                (Some(Cell { value: Value::Pointer(one), .. }), Some(Cell { value: Value::Pointer(other), .. })) => {
-                    let value = Value::Pointer(parts.pointer(ids, [one, other])?);
-                    segment.cells.insert(offset, Cell { bytes, value, each: false });
-                }
                 (Some(one), Some(other)) => {
-                    differ |= self.graph.numbers(one.value)? != self.graph.numbers(other.value)?;
+                    let pointers = [one, other].map(|cell| match cell.value {
+                        Value::Pointer(pointer) => Some(pointer),
+                        Value::Int(_) | Value::Unknown(_) => None,
+                    });
+                    let united = match pointers {
+                        [None, None] => {
+                            differ |= self.graph.numbers(one.value) != self.graph.numbers(other.value);
+                            continue;
+                        }
+                        [Some(one), Some(other)] => parts.pointer(ids, [one, other]),
+                        [_, _] => None,
+                    };
+                    but.insert(offset);
+                    match united {
+                        Some(pointer) => {
+                            let value = Value::Pointer(pointer);
+                            segment.cells.insert(offset, Cell { bytes, value, each: false });
+                        }
+                        None => {
+                            let [Some(one), Some(other)] = ids.map(|id| self.graph.choice(id, offset, bytes)) else {
+                                return None;
+                            };
+                            segment.choices.insert(offset, parts.choice(ids, [one, other], false)?);
+                        }
+                    }
                 }
                 // Nothing is known about these bytes of one of them.
                 (_, _) => differ = true,

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::crowd::Choice;
 use crate::fold::{Folding, Numbers};
 use crate::graph::{Cell, Graph, Kind, Object, ObjectId, Pointer, Value};
 use crate::range::Range;
@@ -49,13 +50,15 @@ impl Graph {
             copies.insert(id, self.make(copy));
         }
         let redirect = |object: &mut Object| {
-            for cell in object.cells.values_mut() {
-                if let Value::Pointer(pointer) = &mut cell.value
-                    && let Some(&copy) = copies.get(&pointer.object)
-                {
-                    pointer.object = copy;
+            let change = |value: Value| match value {
+                Value::Pointer(pointer) => {
+                    let object = copies.get(&pointer.object).copied().unwrap_or(pointer.object);
+                    Value::Pointer(Pointer { object, ..pointer })
                 }
-            }
+                Value::Int(_) | Value::Unknown(_) => value,
+            };
+            object.cells.values_mut().for_each(|cell| cell.value = change(cell.value));
+            object.choices.values_mut().for_each(|choice| choice.change(change));
         };
         redirect(node);
         for &copy in copies.values() {
@@ -90,6 +93,16 @@ impl<'a> Union<'a> {
 
     /// The pointer that stands for two in cells of two owners, if they lead to what belongs to these and has the same form.
     pub(crate) fn pointer(&mut self, owners: [ObjectId; 2], pointers: [Pointer; 2]) -> Option<Pointer> {
+        let before = (self.pairs.clone(), self.taken.clone(), self.parts.len());
+        let united = self.united(owners, pointers);
+        if united.is_none() {
+            (self.pairs, self.taken) = (before.0, before.1);
+            self.parts.truncate(before.2);
+        }
+        united
+    }
+
+    fn united(&mut self, owners: [ObjectId; 2], pointers: [Pointer; 2]) -> Option<Pointer> {
         let [one, other] = pointers;
         let objects = [one.object, other.object];
         match self.pairs.get(&one.object) {
@@ -117,6 +130,57 @@ impl<'a> Union<'a> {
             _ => return None,
         };
         (one.offset == other.offset).then_some(Pointer { end, ..one })
+    }
+
+    /// The choice that stands for two, in which what belongs to the owners is united if it has the same form. What does not belong to
+    /// them is part of it only if `others` may be.
+    pub(crate) fn choice(&mut self, owners: [ObjectId; 2], choices: [Choice; 2], others: bool) -> Option<Choice> {
+        let [one, other] = choices;
+        let is_same = one.numbers == other.numbers && one.pointers.len() == other.pointers.len();
+        if one.bytes != other.bytes || (self.numbers == Numbers::Alike && !is_same) {
+            return None;
+        }
+        let numbers = match (one.numbers, other.numbers) {
+            (Some(one), Some(other)) => Some(one.hull(&other)),
+            (one, other) => one.or(other),
+        };
+        let mut left: Vec<Pointer> = one.pointers.into_iter().collect();
+        let mut pointers = BTreeSet::new();
+        for pointer in other.pointers {
+            let united = (0..left.len()).find_map(|at| {
+                let both = [left[at], pointer];
+                let united = if both[0] == both[1] { Some(pointer) } else { self.pointer(owners, both) };
+                Some((at, united?))
+            });
+            match united {
+                Some((at, united)) => {
+                    left.remove(at);
+                    pointers.insert(united);
+                }
+                None if self.numbers == Numbers::Alike => return None,
+                None => _ = pointers.insert(self.alone(owners, 1, pointer, others)?),
+            }
+        }
+        for pointer in left {
+            pointers.insert(self.alone(owners, 0, pointer, others)?);
+        }
+        Some(Choice { bytes: one.bytes, numbers, pointers })
+    }
+
+    /// A pointer that only one of the owners has. What belongs to that owner belongs to the segment then.
+    fn alone(&mut self, owners: [ObjectId; 2], side: usize, pointer: Pointer, others: bool) -> Option<Pointer> {
+        let id = pointer.object;
+        let object = self.folding.graph.object(id);
+        // What is made where its owner is may be a tree.
+        if self.taken.contains(&id) || object.site == self.folding.graph.object(owners[side]).site {
+            return None;
+        }
+        if !self.belongs(id, owners[side]) {
+            return (others && object.owner.is_none()).then_some(pointer);
+        }
+        self.taken.insert(id);
+        self.parts.push(Part { id, object: Object { owner: Some(owners[0]), ..object.clone() }, own: Vec::new() });
+        Some(pointer)
     }
 
     /// Whether nothing but an object and what belongs to it points to another one, of which it has one for each of its nodes.
