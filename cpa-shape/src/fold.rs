@@ -86,6 +86,7 @@ impl Graph {
         parts.apply(self);
         self.objects.remove(&second);
         self.redirect(second, second_end, first, End::Last);
+        self.redirect(second, End::Own, first, End::Own);
         self.set_rows(first, rows);
         self.order_of_parts(first, [&halves[0], &halves[1]]);
         true
@@ -221,10 +222,15 @@ impl<'a> Folding<'a> {
         };
         let inner = |from: (ObjectId, u64)| from.0 == first || from.0 == second;
         let proper = |reference: &Reference| of_link(reference.from) || outer(reference.from) || !inner(reference.from);
-        to(first).all(|reference| proper(reference) && (reference.end == End::First || Some(reference.from) == prev))
-            && to(second).all(|reference| {
-                proper(reference) && (reference.end == self.graph.last(second) || reference.from == next)
-            })
+        // A node may point to itself.
+        let own = |id: ObjectId, reference: &Reference| {
+            let alone = reference.from.0 == id && !self.object(id).is_segment() && !outer(reference.from);
+            reference.end == End::Own || alone
+        };
+        let is_begin = |reference: &Reference| reference.end == End::First || Some(reference.from) == prev;
+        let is_end = |reference: &Reference| reference.end == self.graph.last(second) || reference.from == next;
+        to(first).all(|reference| own(first, reference) || proper(reference) && is_begin(reference))
+            && to(second).all(|reference| own(second, reference) || proper(reference) && is_end(reference))
     }
 
     /// The segment of two neighbours, if they hold the same.

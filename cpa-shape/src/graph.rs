@@ -29,6 +29,8 @@ pub(crate) struct Symbol(pub(crate) u32);
 pub(crate) enum End {
     First,
     Last,
+    /// In a segment, and in what belongs to it: the node itself, or the one that it belongs to.
+    Own,
 }
 
 /// An address relative to an object.
@@ -259,7 +261,14 @@ impl Graph {
         for value in self.vars.values_mut() {
             *value = change(*value);
         }
-        for object in self.objects.values_mut() {
+        let ids: Vec<ObjectId> = self.objects.keys().copied().collect();
+        self.replace_in(ids, change);
+    }
+
+    /// A value takes the place of another one in some objects.
+    pub(crate) fn replace_in(&mut self, ids: Vec<ObjectId>, mut change: impl FnMut(Value) -> Value) {
+        for id in ids {
+            let Some(object) = self.objects.get_mut(&id) else { continue };
             let pointers = object.choices.values().flat_map(|choice| &choice.pointers).map(|to| Value::Pointer(*to));
             let mut values = object.cells.values().map(|cell| cell.value).chain(pointers);
             if values.any(|value| change(value) != value) {
@@ -348,7 +357,11 @@ impl fmt::Display for Value {
             Value::Int(value) => write!(f, "{value}"),
             Value::Unknown(Symbol(number)) => write!(f, "?{number}"),
             Value::Pointer(Pointer { object, end, offset }) => {
-                let end = if *end == End::Last { " last" } else { "" };
+                let end = match end {
+                    End::First => "",
+                    End::Last => " last",
+                    End::Own => " own",
+                };
                 match object {
                     ObjectId::Fixed(number) => write!(f, "&fixed {number}{end}{offset:+}"),
                     ObjectId::Made(number) => write!(f, "&{number}{end}{offset:+}"),

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::crowd::Choice;
 use crate::fold::{Folding, Numbers};
-use crate::graph::{Cell, Graph, Kind, Object, ObjectId, Pointer, Value};
+use crate::graph::{Cell, End, Graph, Kind, Object, ObjectId, Pointer, Value};
 use crate::range::Range;
 
 impl Graph {
@@ -30,10 +30,10 @@ impl Graph {
     }
 
     /// A node that was copied from a segment gets copies of what belongs to that.
-    pub(crate) fn copy_parts(&mut self, segment: ObjectId, node: &mut Object) {
+    pub(crate) fn copy_parts(&mut self, segment: ObjectId, node: &mut Object) -> Vec<ObjectId> {
         let parts = self.parts(segment);
         if parts.is_empty() {
-            return;
+            return Vec::new();
         }
         let mut copies: BTreeMap<ObjectId, ObjectId> = BTreeMap::new();
         for &id in &parts {
@@ -64,6 +64,7 @@ impl Graph {
         for &copy in copies.values() {
             redirect(self.object_mut(copy));
         }
+        copies.into_values().collect()
     }
 }
 
@@ -75,6 +76,7 @@ pub(crate) struct Union<'a> {
     pairs: BTreeMap<ObjectId, ObjectId>,
     /// What is already part of the segment.
     taken: BTreeSet<ObjectId>,
+    neighbours: [ObjectId; 2],
     parts: Vec<Part>,
 }
 
@@ -88,7 +90,8 @@ struct Part {
 
 impl<'a> Union<'a> {
     pub(crate) fn new(folding: &'a Folding<'a>, numbers: Numbers, neighbours: [ObjectId; 2]) -> Self {
-        Self { folding, numbers, pairs: BTreeMap::new(), taken: neighbours.into(), parts: Vec::new() }
+        let (pairs, parts) = Default::default();
+        Self { folding, numbers, pairs, taken: neighbours.into(), neighbours, parts }
     }
 
     /// The pointer that stands for two in cells of two owners, if they lead to what belongs to these and has the same form.
@@ -105,6 +108,9 @@ impl<'a> Union<'a> {
     fn united(&mut self, owners: [ObjectId; 2], pointers: [Pointer; 2]) -> Option<Pointer> {
         let [one, other] = pointers;
         let objects = [one.object, other.object];
+        if (0..2).all(|side| self.is_own(side, pointers[side])) {
+            return (one.offset == other.offset).then_some(Pointer { end: End::Own, ..one });
+        }
         match self.pairs.get(&one.object) {
             Some(known) if *known != other.object => return None,
             Some(_) => {}
@@ -130,6 +136,12 @@ impl<'a> Union<'a> {
             _ => return None,
         };
         (one.offset == other.offset).then_some(Pointer { end, ..one })
+    }
+
+    /// Whether a pointer in one of the neighbours, or in what belongs to it, leads to the node itself.
+    fn is_own(&self, side: usize, pointer: Pointer) -> bool {
+        let is_segment = self.folding.graph.object(pointer.object).is_segment();
+        pointer.object == self.neighbours[side] && (pointer.end == End::Own || !is_segment)
     }
 
     /// The choice that stands for two, in which what belongs to the owners is united if it has the same form. What does not belong to
@@ -171,6 +183,9 @@ impl<'a> Union<'a> {
     fn alone(&mut self, owners: [ObjectId; 2], side: usize, pointer: Pointer, others: bool) -> Option<Pointer> {
         let id = pointer.object;
         let object = self.folding.graph.object(id);
+        if self.is_own(side, pointer) {
+            return Some(Pointer { object: self.neighbours[0], end: End::Own, ..pointer });
+        }
         // What is made where its owner is may be a tree.
         if self.taken.contains(&id) || object.site == self.folding.graph.object(owners[side]).site {
             return None;
@@ -179,7 +194,15 @@ impl<'a> Union<'a> {
             return (others && object.owner.is_none()).then_some(pointer);
         }
         self.taken.insert(id);
-        self.parts.push(Part { id, object: Object { owner: Some(owners[0]), ..object.clone() }, own: Vec::new() });
+        let mut object = Object { owner: Some(owners[0]), ..object.clone() };
+        for cell in object.cells.values_mut() {
+            if let Value::Pointer(pointer) = &mut cell.value
+                && self.is_own(side, *pointer)
+            {
+                *pointer = Pointer { object: self.neighbours[0], end: End::Own, ..*pointer };
+            }
+        }
+        self.parts.push(Part { id, object, own: Vec::new() });
         Some(pointer)
     }
 

@@ -124,7 +124,7 @@ impl Rows {
     /// The letters that an end may be.
     pub(crate) fn at(&self, end: End) -> impl Iterator<Item = usize> {
         let letters = match end {
-            End::First => &self.first,
+            End::First | End::Own => &self.first,
             End::Last => &self.last,
         };
         letters.iter().copied()
@@ -143,7 +143,9 @@ impl Rows {
     pub(crate) fn without(&self, letter: usize, end: End) -> Option<Self> {
         let mut rest = self.clone();
         match end {
-            End::First => rest.first = self.pairs.iter().filter(|pair| pair.0 == letter).map(|pair| pair.1).collect(),
+            End::First | End::Own => {
+                rest.first = self.pairs.iter().filter(|pair| pair.0 == letter).map(|pair| pair.1).collect()
+            }
             End::Last => rest.last = self.pairs.iter().filter(|pair| pair.1 == letter).map(|pair| pair.0).collect(),
         }
         rest.trimmed()

@@ -49,18 +49,20 @@ impl Graph {
     /// A segment has only one node.
     pub(crate) fn end_segment(&mut self, segment: ObjectId) {
         let parts = self.parts(segment);
-        let object = self.own(segment);
+        let (object, copies) = self.own(segment);
         for part in parts {
             self.objects.remove(&part);
         }
         *self.object_mut(segment) = Object { kind: Kind::Single, ..object };
+        self.own_node(segment, segment, copies);
         self.redirect(segment, End::Last, segment, End::First);
     }
 
     /// A segment has at least two nodes: the first or the last one becomes an object of its own.
     fn cut(&mut self, segment: ObjectId, link: Link, end: End) -> ObjectId {
-        let node = self.own(segment);
+        let (node, copies) = self.own(segment);
         let node = self.make(Object { kind: Kind::Single, ..node });
+        self.own_node(segment, node, copies);
         // What pointed to that end, also from the segment itself and its copy, points to the node.
         self.redirect(segment, end, node, End::First);
         let mut set = |from: ObjectId, (offset, to): (u64, i64), object: ObjectId, end: End| {
@@ -72,7 +74,7 @@ impl Graph {
             self.object_mut(from).store(offset, cell);
         };
         match end {
-            End::First => {
+            End::First | End::Own => {
                 set(node, link.next, segment, End::First);
                 if let Some(prev) = link.prev {
                     set(segment, prev, node, End::First);
@@ -88,8 +90,19 @@ impl Graph {
         node
     }
 
-    /// A copy of an object in which what each node of a segment has of its own are new unknown numbers and objects.
-    fn own(&mut self, id: ObjectId) -> Object {
+    /// In a node of a segment, and in what belongs to it, what pointed to the node itself points to this one.
+    fn own_node(&mut self, segment: ObjectId, node: ObjectId, mut parts: Vec<ObjectId>) {
+        parts.push(node);
+        self.replace_in(parts, |value| match value {
+            Value::Pointer(pointer) if pointer.object == segment && pointer.end == End::Own => {
+                Value::Pointer(Pointer { object: node, end: End::First, ..pointer })
+            }
+            Value::Pointer(_) | Value::Int(_) | Value::Unknown(_) => value,
+        });
+    }
+
+    /// A copy of an object in which what each node of a segment has of its own are new unknown numbers and objects; with these.
+    fn own(&mut self, id: ObjectId) -> (Object, Vec<ObjectId>) {
         let mut object = Object { rows: None, ..self.object(id).clone() };
         let mut copies = BTreeMap::new();
         for cell in object.cells.values_mut().filter(|cell| cell.each) {
@@ -103,8 +116,8 @@ impl Graph {
             cell.each = false;
         }
         self.copy_order(&copies);
-        self.copy_parts(id, &mut object);
-        object
+        let copies = self.copy_parts(id, &mut object);
+        (object, copies)
     }
 
     /// Pointers to an end of an object point to an end of another one.

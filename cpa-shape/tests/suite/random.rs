@@ -22,7 +22,7 @@ impl Inputs for Choices {
 }
 
 /// The number of programs.
-const ROUNDS: u32 = 600;
+const ROUNDS: u32 = 400;
 
 const NAMES: [&str; 3] = ["p", "q", "r"];
 const NUMBERS: [&str; 9] =
@@ -43,6 +43,18 @@ fn statements(random: &mut Random, text: &mut String, depth: u32) {
             4 => write!(text, "if ({a}) {a}->{link} = {b}; "),
             5 => write!(text, "if ({a}) {a}->{} = {c}; ", random.pick(&["h", "g"])),
             6 if random.below(2) == 0 => write!(text, "{a} = {b}; "),
+            // What belongs to a node may point to it, and a node to itself.
+            6 if random.below(3) == 0 => {
+                let back = random.pick(&[
+                    "",
+                    "P->prev->prev = P;",
+                    "P->prev->next = P;",
+                    "P->prev = P;",
+                    "if (i) P->prev = P;",
+                ]);
+                let back = back.replace('P', a);
+                write!(text, "{a} = make({b}, {c}); {a}->prev = fresh(0, {}); {back} ", random.pick(&NUMBERS))
+            }
             // A list of lists.
             6 => {
                 let (make, inner) = (random.pick(&["make", "fresh"]), random.pick(&["0", "r", "p->prev", "q->prev"]));
@@ -113,7 +125,7 @@ fn error(random: &mut Random) -> String {
     let op = random.pick(&["<", ">", "<=", ">="]);
     match random.below(14) {
         12 | 13 => {
-            let inner = random.pick(&["h", "next && r->next->h", "prev && i"]);
+            let inner = random.pick(&["h", "next && r->next->h", "prev && i", "prev == p && i", "next != p && r->h"]);
             format!(
                 "for (; p; p = p->next) {{ r = p->prev; while (r) {{ if (r->{inner} == {c}) reach_error(); r = r->next; }} }}"
             )
