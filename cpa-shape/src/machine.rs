@@ -310,10 +310,17 @@ impl Machine {
         let chosen = if more.len() > THRESHOLDS { bounds } else { more };
         chosen.into_iter().collect()
     }
-    /// 0 and 1, and if they are few, the constants of the program with their neighbours, and their opposites; sorted.
+    /// 0 and 1, and if they are few, the constants in comparisons with their neighbours, and their opposites; sorted.
     pub(crate) fn distances(&self) -> Vec<i128> {
         let exprs = &self.program.exprs;
-        let constants: BTreeSet<i128> = exprs.ids().filter_map(|id| exprs.as_const(id)).collect();
+        let mut constants = BTreeSet::new();
+        let mut open: Vec<ExprId> =
+            exprs.ids().filter(|id| matches!(exprs.get(*id).kind, cfa::ExprKind::Cmp(..))).collect();
+        let mut seen: BTreeSet<ExprId> = open.iter().copied().collect();
+        while let Some(id) = open.pop() {
+            constants.extend(exprs.as_const(id));
+            open.extend(exprs.operands(id).filter(|operand| seen.insert(*operand)));
+        }
         let mut distances = BTreeSet::from([0, 1]);
         if constants.len() <= THRESHOLDS {
             let near = constants.iter().flat_map(|constant| [constant - 1, *constant, constant + 1]);

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::graph::{Cell, Graph, Kind, Object, ObjectId, Symbol, Value};
-use crate::range::Range;
+use crate::range::{Range, types};
 
 /// More pairs than this are not kept.
 const PAIRS: usize = 64;
@@ -136,17 +136,28 @@ impl Graph {
         let Kind::Segment(link) = self.object(segment).kind else { return };
         let links = [Some(link.next), link.prev].into_iter().flatten().map(|(offset, _)| offset);
         let links: BTreeSet<u64> = links.collect();
-        let offsets: BTreeMap<u64, u64> =
-            parts[0].cells.iter().filter(|(at, _)| !links.contains(at)).map(|(&at, cell)| (at, cell.bytes)).collect();
+        let related: BTreeSet<Symbol> = self.order.keys().flat_map(|&(left, right)| [left, right]).collect();
+        let is_related = |value: Value| symbol(value).is_some_and(|symbol| related.contains(&symbol));
+        let offsets: BTreeMap<u64, u64> = parts
+            .iter()
+            .flat_map(|part| &part.cells)
+            .filter(|(at, _)| !links.contains(at))
+            .map(|(&at, cell)| (at, cell.bytes))
+            .collect();
         let mut numbers: BTreeMap<u64, (u64, [Value; 2])> = BTreeMap::new();
         for (&at, &bytes) in &offsets {
-            if let [Some(one), Some(other)] = parts.map(|part| part.load(at, bytes))
-                && [one.value, other.value].into_iter().all(|value| self.numbers(value).is_some())
-            {
-                numbers.insert(at, (bytes, [one.value, other.value]));
+            let values = parts.map(|part| part.load(at, bytes).map(|cell| cell.value));
+            let values = match values {
+                [Some(one), Some(other)] => [one, other],
+                // Where nothing is known, there is some number of the type.
+                [Some(one), None] if is_related(one) => [one, self.any_like(one, bytes)],
+                [None, Some(other)] if is_related(other) => [self.any_like(other, bytes), other],
+                _ => continue,
+            };
+            if values.into_iter().all(|value| self.numbers(value).is_some()) {
+                numbers.insert(at, (bytes, values));
             }
         }
-        let related: BTreeSet<Symbol> = self.order.keys().flat_map(|&(left, right)| [left, right]).collect();
         let own: BTreeSet<Symbol> = parts
             .iter()
             .flat_map(|part| part.cells.values())
@@ -199,6 +210,13 @@ impl Graph {
                 self.order.insert((left, right), by);
             }
         }
+    }
+
+    /// Any number of the type of another one.
+    fn any_like(&mut self, value: Value, bytes: u64) -> Value {
+        let [signed, unsigned] = types(bytes).map(Range::of);
+        let fits = self.numbers(value).is_some_and(|numbers| unsigned.includes(&numbers));
+        self.unknown(if fits { unsigned } else { signed })
     }
 
     /// The number that each node of a segment has of its own at an offset; none if all have the same.

@@ -190,10 +190,11 @@ impl Rows {
                 letter.get(offset).is_some_and(|(width, other)| width == bytes && range.includes(other))
             })
         };
-        // The same letter, if it is there: a letter that says nothing includes all.
+        // The same letter, if it is there, or else the one that says most: a letter that says nothing includes all.
         let place = |letter: &Letter| {
             let same = self.letters.binary_search(letter).ok();
-            same.or_else(|| self.letters.iter().position(|greater| includes(greater, letter)))
+            let including = || (0..self.letters.len()).filter(|&at| includes(&self.letters[at], letter));
+            same.or_else(|| including().max_by_key(|&at| self.letters[at].len()))
         };
         let Some(places) = lesser.letters.iter().map(place).collect::<Option<Vec<usize>>>() else { return false };
         lesser.first.iter().all(|&at| self.first.contains(&places[at]))

@@ -2,6 +2,7 @@
 //! Programs with lists: what shapes prove, what they must not prove, and random programs against executions.
 
 mod crowds;
+mod nested;
 mod proofs;
 mod random;
 
