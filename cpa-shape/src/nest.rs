@@ -186,11 +186,12 @@ impl<'a> Union<'a> {
         if self.is_own(side, pointer) {
             return Some(Pointer { object: self.neighbours[0], end: End::Own, ..pointer });
         }
-        // What is made where its owner is may be a tree.
-        if self.taken.contains(&id) || object.site == self.folding.graph.object(owners[side]).site {
+        if self.taken.contains(&id) {
             return None;
         }
-        if !self.belongs(id, owners[side]) {
+        // What is made where its owner is may be a tree.
+        let is_tree = object.site == self.folding.graph.object(owners[side]).site;
+        if is_tree || !self.belongs(id, owners[side]) {
             return (others && object.owner.is_none()).then_some(pointer);
         }
         self.taken.insert(id);

@@ -278,6 +278,14 @@ fn wide_integers_are_read() {
 #[test]
 fn typedefs_without_a_name_declare_their_types() {
     assert_eq!(result("typedef enum { a, b = 7 } ; int main(void) { return b; }"), 7);
-    assert_eq!(result("typedef struct S { char c; int x; };\ntypedef int T;\nint main(void) { return sizeof(struct S) + sizeof(T); }"), 12);
-    assert_eq!(result("int main(void) { typedef enum { a = 3 }; typedef union U { int x; }; return a + sizeof(union U); }"), 7);
+    assert_eq!(
+        result(
+            "typedef struct S { char c; int x; };\ntypedef int T;\nint main(void) { return sizeof(struct S) + sizeof(T); }"
+        ),
+        12
+    );
+    assert_eq!(
+        result("int main(void) { typedef enum { a = 3 }; typedef union U { int x; }; return a + sizeof(union U); }"),
+        7
+    );
 }
