@@ -310,7 +310,7 @@ impl Machine {
         let chosen = if more.len() > THRESHOLDS { bounds } else { more };
         chosen.into_iter().collect()
     }
-    /// 0 and 1, and if they are few, the constants in comparisons with their neighbours, and their opposites; sorted.
+    /// 0 and 1, and if they are few, by how much numbers are apart that compare with others plus constants; sorted.
     pub(crate) fn distances(&self) -> Vec<i128> {
         let exprs = &self.program.exprs;
         let mut constants = BTreeSet::new();
@@ -323,8 +323,8 @@ impl Machine {
         }
         let mut distances = BTreeSet::from([0, 1]);
         if constants.len() <= THRESHOLDS {
-            let near = constants.iter().flat_map(|constant| [constant - 1, *constant, constant + 1]);
-            distances.extend(near.flat_map(|distance| [distance, -distance]));
+            let large = constants.into_iter().filter(|constant: &i128| constant.unsigned_abs() > 1);
+            distances.extend(large.flat_map(|constant| [constant, constant + 1, -constant, 1 - constant]));
         }
         distances.into_iter().collect()
     }

@@ -191,10 +191,14 @@ impl Rows {
             })
         };
         // The same letter, if it is there, or else the one that says most: a letter that says nothing includes all.
+        let says_less = |letter: &Letter| {
+            let widths: i128 = letter.values().map(|(_, range)| range.high() - range.low()).sum();
+            (std::cmp::Reverse(letter.len()), widths)
+        };
         let place = |letter: &Letter| {
             let same = self.letters.binary_search(letter).ok();
             let including = || (0..self.letters.len()).filter(|&at| includes(&self.letters[at], letter));
-            same.or_else(|| including().max_by_key(|&at| self.letters[at].len()))
+            same.or_else(|| including().min_by_key(|&at| says_less(&self.letters[at])))
         };
         let Some(places) = lesser.letters.iter().map(place).collect::<Option<Vec<usize>>>() else { return false };
         lesser.first.iter().all(|&at| self.first.contains(&places[at]))
