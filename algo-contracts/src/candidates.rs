@@ -168,10 +168,7 @@ impl<'a> Guesser<'a> {
             let constants: Vec<i128> = self.constants.iter().copied().filter(|&c| in_range(atom.ty, c)).collect();
             let at_most = |guesser: &mut Self, c: i128| known.before.contains(&guesser.compared(atom, CmpOp::Le, c));
             let high = constants.iter().copied().filter(|&c| at_most(self, c)).min()?;
-            let at_least = |guesser: &mut Self, c: i128| {
-                let less = guesser.compared(atom, CmpOp::Lt, c);
-                known.before.contains(&guesser.manager.terms.not(less))
-            };
+            let at_least = |guesser: &mut Self, c: i128| known.before.contains(&guesser.not_less(atom, c));
             let low = constants.iter().copied().filter(|&c| at_least(self, c)).max();
             // Below what is looked at, the function may simply return.
             let low = if is_only { low.unwrap_or(i128::MIN).max(high - TABLE + 1) } else { low? };
@@ -220,9 +217,7 @@ impl<'a> Guesser<'a> {
                 self.equations(&[Monomial::PowerOfTwo(at)], &some, &mut there);
                 self.bounds_of_case(at, &mut there.before);
             }
-            let Manager { terms, encoder, .. } = &mut *self.manager;
-            let (x, c) = (terms.var(atom.symbol, 0), encoder.constant(terms, value, atom.ty));
-            let guard = terms.eq(x, c);
+            let guard = self.compared(atom, CmpOp::Eq, value);
             for (from, to) in [(there.before, &mut facts.before), (there.after, &mut facts.after)] {
                 to.extend(from.into_iter().map(|fact| self.manager.terms.implies(guard, fact)));
             }
@@ -319,8 +314,7 @@ impl<'a> Guesser<'a> {
             out.push(self.compared(atom, CmpOp::Le, constant));
         }
         for constant in below.into_iter().take(most) {
-            let less = self.compared(atom, CmpOp::Lt, constant);
-            out.push(self.manager.terms.not(less));
+            out.push(self.not_less(atom, constant));
         }
     }
 
@@ -328,6 +322,11 @@ impl<'a> Guesser<'a> {
         let Manager { terms, encoder, .. } = &mut *self.manager;
         let (x, c) = (terms.var(atom.symbol, 0), encoder.constant(terms, constant, atom.ty));
         encoder.compare(terms, op, atom.ty, x, c)
+    }
+
+    fn not_less(&mut self, atom: Atom, constant: i128) -> TermId {
+        let less = self.compared(atom, CmpOp::Lt, constant);
+        self.manager.terms.not(less)
     }
 
     /// That the first of two numbers is not greater than the second one.

@@ -26,10 +26,7 @@ pub(crate) struct Choice {
 impl Choice {
     /// What one or the other holds.
     pub(crate) fn or(mut self, other: Choice) -> Choice {
-        self.numbers = match (self.numbers, other.numbers) {
-            (Some(one), Some(other)) => Some(one.hull(&other)),
-            (one, other) => one.or(other),
-        };
+        self.numbers = hull(self.numbers, other.numbers);
         self.pointers.extend(other.pointers);
         self
     }
@@ -44,6 +41,14 @@ impl Choice {
         let pointers = self.pointers.iter().map(|&pointer| change(Value::Pointer(pointer)));
         self.pointers =
             pointers.filter_map(|value| if let Value::Pointer(to) = value { Some(to) } else { None }).collect();
+    }
+}
+
+/// The numbers of one or the other.
+pub(crate) fn hull(one: Option<Range>, other: Option<Range>) -> Option<Range> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.hull(&other)),
+        (one, other) => one.or(other),
     }
 }
 

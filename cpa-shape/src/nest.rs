@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::crowd::Choice;
+use crate::crowd::{Choice, hull};
 use crate::fold::{Folding, Numbers};
 use crate::graph::{Cell, End, Graph, Kind, Object, ObjectId, Pointer, Value};
 use crate::range::Range;
@@ -40,13 +40,8 @@ impl Graph {
             // An owner comes before what belongs to it.
             let owner = self.object(id).owner.and_then(|owner| copies.get(&owner).copied());
             let owner = owner.and_then(|owner| self.owner_of_parts(owner));
-            let mut copy = Object { owner, ..self.object(id).clone() };
-            for cell in copy.cells.values_mut().filter(|cell| cell.each) {
-                if let Value::Unknown(symbol) = cell.value {
-                    cell.value = self.unknown(self.range(symbol).clone());
-                }
-                cell.each = copy.kind != Kind::Single || owner.is_some();
-            }
+            let each = self.object(id).is_segment() || owner.is_some();
+            let copy = Object { owner, ..self.renewed(id, each) };
             copies.insert(id, self.make(copy));
         }
         let redirect = |object: &mut Object| {
@@ -152,10 +147,7 @@ impl<'a> Union<'a> {
         if one.bytes != other.bytes || (self.numbers == Numbers::Alike && !is_same) {
             return None;
         }
-        let numbers = match (one.numbers, other.numbers) {
-            (Some(one), Some(other)) => Some(one.hull(&other)),
-            (one, other) => one.or(other),
-        };
+        let numbers = hull(one.numbers, other.numbers);
         let mut left: Vec<Pointer> = one.pointers.into_iter().collect();
         let mut pointers = BTreeSet::new();
         for pointer in other.pointers {

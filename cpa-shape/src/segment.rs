@@ -101,9 +101,16 @@ impl Graph {
         });
     }
 
-    /// A copy of an object in which what each node of a segment has of its own are new unknown numbers and objects; with these.
+    /// A copy of a segment in which what each node has of its own are new unknown numbers and objects; with these.
     fn own(&mut self, id: ObjectId) -> (Object, Vec<ObjectId>) {
-        let mut object = Object { rows: None, ..self.object(id).clone() };
+        let mut object = Object { rows: None, ..self.renewed(id, false) };
+        let copies = self.copy_parts(id, &mut object);
+        (object, copies)
+    }
+
+    /// A copy of an object in which the numbers of each node are new ones, of each node of the copy if it stands for several.
+    pub(crate) fn renewed(&mut self, id: ObjectId, each: bool) -> Object {
+        let mut object = self.object(id).clone();
         let mut copies = BTreeMap::new();
         for cell in object.cells.values_mut().filter(|cell| cell.each) {
             if let Value::Unknown(symbol) = cell.value {
@@ -113,11 +120,10 @@ impl Graph {
                     copies.insert(symbol, copy);
                 }
             }
-            cell.each = false;
+            cell.each = each;
         }
         self.copy_order(&copies);
-        let copies = self.copy_parts(id, &mut object);
-        (object, copies)
+        object
     }
 
     /// Pointers to an end of an object point to an end of another one.
