@@ -244,13 +244,12 @@ impl<'a> Folding<'a> {
         let site = one.site.filter(|_| one.site == other.site);
         let mut segment = Object { kind: Kind::Segment(link), ..Object::new(one.size, site) };
         let mut parts = Union::new(self, numbers, ids);
-        let is_link = |at: u64| at == link.next.0 || link.prev.is_some_and(|(prev, _)| at == prev);
         let choices: BTreeMap<u64, u64> =
             one.choices.iter().chain(&other.choices).map(|(&offset, choice)| (offset, choice.bytes)).collect();
         for (&offset, &bytes) in &choices {
             match ids.map(|id| self.graph.choice(id, offset, bytes)) {
                 // Links must be known.
-                _ if is_link(offset) => return None,
+                _ if link.offsets().any(|at| at == offset) => return None,
                 [Some(one), Some(other)] => {
                     segment.choices.insert(offset, parts.choice(ids, [one, other], true)?);
                 }
@@ -259,8 +258,7 @@ impl<'a> Folding<'a> {
             }
         }
         // Where both hold the same or no number of their own, and whether they differ elsewhere.
-        let mut but: BTreeSet<u64> =
-            [Some(link.next), link.prev].into_iter().flatten().map(|(offset, _)| offset).collect();
+        let mut but: BTreeSet<u64> = link.offsets().collect();
         but.extend(choices.keys());
         let mut differ = false;
         one.fill_zeros(&other);
@@ -316,7 +314,7 @@ impl<'a> Folding<'a> {
             }
         }
         // The links have cells of the same widths in both.
-        for offset in [Some(link.next.0), link.prev.map(|(offset, _)| offset)].into_iter().flatten() {
+        for offset in link.offsets() {
             if one.cells.get(&offset)?.bytes != other.cells.get(&offset)?.bytes {
                 return None;
             }

@@ -59,6 +59,13 @@ pub(crate) struct Link {
     pub(crate) prev: Option<(u64, i64)>,
 }
 
+impl Link {
+    /// Where the links of a node stand.
+    pub(crate) fn offsets(self) -> impl Iterator<Item = u64> {
+        [Some(self.next), self.prev].into_iter().flatten().map(|(offset, _)| offset)
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Kind {
     /// One object.

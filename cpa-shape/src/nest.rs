@@ -243,8 +243,7 @@ impl<'a> Union<'a> {
         let offsets: BTreeSet<u64> = one.cells.keys().chain(other.cells.keys()).copied().collect();
         for offset in offsets {
             let bytes = one.cells.get(&offset).or(other.cells.get(&offset))?.bytes;
-            let is_link =
-                link.is_some_and(|link| link.next.0 == offset || link.prev.is_some_and(|(prev, _)| prev == offset));
+            let is_link = link.is_some_and(|link| link.offsets().any(|at| at == offset));
             match (one.load(offset, bytes), other.load(offset, bytes)) {
                 (Some(one), Some(other)) if one == other && !one.each => {
                     object.cells.insert(offset, one);

@@ -134,8 +134,7 @@ impl Graph {
     /// What the numbers of two parts of a segment, which they have become, have in common.
     pub(crate) fn order_of_parts(&mut self, segment: ObjectId, parts: [&Object; 2]) {
         let Kind::Segment(link) = self.object(segment).kind else { return };
-        let links = [Some(link.next), link.prev].into_iter().flatten().map(|(offset, _)| offset);
-        let links: BTreeSet<u64> = links.collect();
+        let links: BTreeSet<u64> = link.offsets().collect();
         let related: BTreeSet<Symbol> = self.order.keys().flat_map(|&(left, right)| [left, right]).collect();
         let is_related = |value: Value| symbol(value).is_some_and(|symbol| related.contains(&symbol));
         let offsets: BTreeMap<u64, u64> = parts
