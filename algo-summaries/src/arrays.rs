@@ -70,7 +70,7 @@ impl Pool {
     }
 
     /// The iteration that writes to a position, if the condition holds; no other one does.
-    fn iteration(&mut self, writes: &Writes, index: &Poly) -> Result<(Poly, CondId), Stop> {
+    pub(crate) fn iteration(&mut self, writes: &Writes, index: &Poly) -> Result<(Poly, CondId), Stop> {
         let sign = writes.stride.signum();
         let distance = index.minus(&writes.start)?.times_constant(sign)?;
         let stride = writes.stride.abs();

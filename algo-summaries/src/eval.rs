@@ -17,7 +17,8 @@ use crate::state::{Cells, Named, ObjectId, State};
 use crate::walk::Walker;
 
 /// The objects that a loop makes have common contents: element `c` of the object of iteration `r` has position `r * PITCH + c`.
-/// It is not less than the number of bytes of any object of which an element is accessed.
+/// It is not less than the number of bytes of any object of which an element is accessed. The rows of arrays of arrays whose
+/// lengths are not constant are numbered in the same way.
 pub(crate) const PITCH: i128 = 1 << 40;
 
 /// What stops the analysis, for a message.
@@ -65,9 +66,13 @@ impl Walker<'_> {
     }
 
     /// A result as a value of its type.
-    pub(crate) fn fit(&mut self, state: &State, value: Poly, ty: IntTy) -> Result<Poly, Stop> {
+    pub(crate) fn fit(&mut self, state: &State, mut value: Poly, ty: IntTy) -> Result<Poly, Stop> {
+        if self.guess && !self.is_pointer(&value) && self.base(&value).is_err() {
+            // Such as the distance between two pointers of which one is not known in this round.
+            value = self.pool.without_addresses(&value)?;
+        }
         if self.is_pointer(&value) || self.base(&value)?.is_some() {
-            return if ty == self.program.machine.size_type() {
+            return if ty.bits == self.program.machine.size_type().bits {
                 Ok(value)
             } else {
                 gave_up("an address is used as a number")
@@ -191,7 +196,11 @@ impl Walker<'_> {
         match self.program.exprs.get(id).kind.clone() {
             ExprKind::Cmp(op, left, right) => {
                 let (a, b) = (self.value(state, left, false)?, self.value(state, right, false)?);
-                self.compare(op, &a, &b)
+                if self.program.exprs.ty(left).signed && matches!(op, CmpOp::Lt | CmpOp::Le) {
+                    self.plain(&a)?;
+                    self.plain(&b)?;
+                }
+                self.compare(state, op, &a, &b)
             }
             ExprKind::Not(arg) => {
                 let arg = self.cond(state, arg)?;
@@ -207,35 +216,14 @@ impl Walker<'_> {
             }
             _ => {
                 let value = self.value(state, id, false)?;
-                self.compare(CmpOp::Ne, &value, &Poly::constant(0))
+                self.compare(state, CmpOp::Ne, &value, &Poly::constant(0))
             }
         }
     }
 
-    fn compare(&mut self, op: CmpOp, a: &Poly, b: &Poly) -> Result<CondId, Stop> {
+    fn compare(&mut self, state: &State, op: CmpOp, a: &Poly, b: &Poly) -> Result<CondId, Stop> {
         if self.pool.has_address(a) || self.pool.has_address(b) {
-            let (pointer, other, turned) = if self.pool.has_address(a) { (a, b, false) } else { (b, a, true) };
-            let kind = pointer.as_atom().map(|atom| self.pool.kind(atom).clone());
-            if let Some(AtomKind::Ite(cond, yes, no)) = kind
-                && matches!(op, CmpOp::Eq | CmpOp::Ne)
-            {
-                let of_case = |walker: &mut Self, case: &Poly| {
-                    if turned { walker.compare(op, other, case) } else { walker.compare(op, case, other) }
-                };
-                let (yes, no) = (of_case(self, &yes)?, of_case(self, &no)?);
-                let not = self.pool.not(cond)?;
-                let (first, second) = (self.pool.and(vec![cond, yes]), self.pool.and(vec![not, no]));
-                return Ok(self.pool.or(vec![first, second]));
-            }
-            // The address of a new object is not 0.
-            let starts = |atom: Atom| matches!(self.pool.kind(atom), AtomKind::Base(_) | AtomKind::Row(..));
-            let is_object = |value: &Poly| value.as_atom().is_some_and(starts);
-            let null = (is_object(a) && b.as_constant() == Some(0)) || (is_object(b) && a.as_constant() == Some(0));
-            return match op {
-                CmpOp::Eq if null => Ok(Pool::truth(false)),
-                CmpOp::Ne if null => Ok(Pool::truth(true)),
-                _ => gave_up("addresses are compared"),
-            };
+            return self.compare_addresses(state, op, a, b);
         }
         match op {
             CmpOp::Eq => self.pool.equal(a, b),
@@ -246,6 +234,58 @@ impl Walker<'_> {
             CmpOp::Lt => self.pool.less(a, b),
             CmpOp::Le => self.pool.at_most(a, b),
         }
+    }
+
+    /// Compares an address with 0 or with another one in the same object.
+    fn compare_addresses(&mut self, state: &State, op: CmpOp, a: &Poly, b: &Poly) -> Result<CondId, Stop> {
+        let equality = matches!(op, CmpOp::Eq | CmpOp::Ne);
+        let (pointer, other, turned) = if self.pool.has_address(a) { (a, b, false) } else { (b, a, true) };
+        let kind = pointer.as_atom().map(|atom| self.pool.kind(atom).clone());
+        if let Some(AtomKind::Ite(cond, yes, no)) = kind
+            && equality
+        {
+            let of_case = |walker: &mut Self, case: &Poly| {
+                if turned { walker.compare(state, op, other, case) } else { walker.compare(state, op, case, other) }
+            };
+            let (yes, no) = (of_case(self, &yes)?, of_case(self, &no)?);
+            let not = self.pool.not(cond)?;
+            let (first, second) = (self.pool.and(vec![cond, yes]), self.pool.and(vec![not, no]));
+            return Ok(self.pool.or(vec![first, second]));
+        }
+        let same =
+            self.base(pointer)?.filter(|base| other.as_constant() == Some(0) || self.base(other) == Ok(Some(*base)));
+        let Some(base) = same else {
+            if self.guess {
+                // One of the pointers is not known in this round.
+                let (a, b) = (self.pool.without_addresses(a)?, self.pool.without_addresses(b)?);
+                return self.compare(state, op, &a, &b);
+            }
+            return gave_up("addresses are compared");
+        };
+        let distance = pointer.minus(&Poly::atom(base))?;
+        if other.as_constant() == Some(0) && equality {
+            // A new object does not lie at 0, nor does its end.
+            let inside = distance.as_constant() == Some(0) || self.guess || self.reaches(state, base, &distance)?;
+            return if inside { Ok(Pool::truth(op == CmpOp::Ne)) } else { gave_up("addresses are compared") };
+        }
+        if !self.pool.has_address(other) {
+            return gave_up("addresses are compared");
+        }
+        let from = other.minus(&Poly::atom(base))?;
+        let (distance, from) = if turned { (from, distance) } else { (distance, from) };
+        if self.guess || self.reaches(state, base, &distance)? && self.reaches(state, base, &from)? {
+            return self.compare(state, op, &distance, &from);
+        }
+        gave_up("addresses are compared that may lie outside of an object")
+    }
+
+    /// Whether a distance from the start of an object stays in it, or is that of its end.
+    fn reaches(&mut self, state: &State, base: Atom, distance: &Poly) -> Result<bool, Stop> {
+        let (AtomKind::Base(object) | AtomKind::Row(object, _)) = *self.pool.kind(base) else { return Ok(false) };
+        let Some(size) = state.objects.get(&object).map(|extent| extent.size.clone()) else { return Ok(false) };
+        let begins = self.pool.at_most(&Poly::constant(0), distance)?;
+        let ends = self.pool.at_most(distance, &size)?;
+        Ok(self.holds(state, begins)? && self.holds(state, ends)?)
     }
 
     /// The objects with fixed addresses of which a part may lie in the region.
@@ -289,20 +329,28 @@ impl Walker<'_> {
         let bytes = i128::from(bits / 8);
         let (object, row, distance) = match self.base(&address)? {
             Some(base) => {
-                let (object, row) = match self.pool.kind(base) {
+                let (object, mut row) = match self.pool.kind(base) {
                     AtomKind::Base(object) => (*object, None),
                     AtomKind::Row(object, index) => (*object, Some(index.clone())),
                     _ => unreachable!("it is an address"),
                 };
-                let distance = address.minus(&Poly::atom(base))?;
-                if !self.guess && !self.inside_new(state, (object, row.is_some()), region, &distance, bytes)? {
+                let mut distance = address.minus(&Poly::atom(base))?;
+                let rows = state.objects.get(&object).map_or(Vec::new(), |extent| extent.rows.clone());
+                if !rows.is_empty() {
+                    let Some((number, rest)) = self.row(state, &rows, distance, bytes)? else {
+                        return gave_up("an access may be out of bounds");
+                    };
+                    (row, distance) = (Some(number), rest);
+                } else if !self.guess && !self.inside_new(state, (object, row.is_some()), region, &distance, bytes)? {
                     return gave_up("an access may be out of bounds");
                 }
                 (object, row, distance)
             }
-            None => match self.fixed(state, &address, region, bytes)? {
-                Some((object, distance)) => (object, None, distance),
-                None => return gave_up("an access may be out of bounds"),
+            None => match (self.fixed(state, &address, region, bytes)?, state.objects.keys().next()) {
+                (Some((object, distance)), _) => (object, None, distance),
+                // The pointer becomes known in the next round.
+                (None, Some(&object)) if self.guess => (object, None, address),
+                _ => return gave_up("an access may be out of bounds"),
             },
         };
         let column = if self.pool.is_multiple(&distance, bytes)? {
@@ -320,6 +368,40 @@ impl Walker<'_> {
         Ok(((object, region), index))
     }
 
+    /// The number of the row of an array of arrays that an access stays inside of, and its distance from the start of the row.
+    fn row(
+        &mut self,
+        state: &State,
+        rows: &[(Poly, Poly)],
+        distance: Poly,
+        bytes: i128,
+    ) -> Result<Option<(Poly, Poly)>, Stop> {
+        let (mut number, mut rest) = (Poly::constant(0), distance);
+        let mut conds = Vec::new();
+        for (at, (count, length)) in rows.iter().enumerate() {
+            let (row, inside) = rest.divided(length)?;
+            conds.push(self.pool.at_most(&Poly::constant(0), &row)?);
+            conds.push(self.pool.less(&row, count)?);
+            if at > 0 {
+                conds.push(self.pool.at_most(count, &Poly::constant(PITCH))?);
+            }
+            number = number.times_constant(PITCH)?.plus(&row)?;
+            rest = inside;
+            if at + 1 == rows.len() {
+                let end = rest.plus_constant(bytes)?;
+                conds.push(self.pool.at_most(&Poly::constant(0), &rest)?);
+                conds.push(self.pool.at_most(&end, length)?);
+                conds.push(self.pool.at_most(length, &Poly::constant(PITCH))?);
+            }
+        }
+        for cond in conds {
+            if !self.guess && !self.holds(state, cond)? {
+                return Ok(None);
+            }
+        }
+        Ok(Some((number, rest)))
+    }
+
     /// Whether an access with this distance from the start of a new object, or of one of the objects that a loop made,
     /// stays inside, or has no other object that it could meet.
     fn inside_new(
@@ -330,7 +412,7 @@ impl Walker<'_> {
         distance: &Poly,
         bytes: i128,
     ) -> Result<bool, Stop> {
-        let Some(size) = state.objects.get(&object).cloned() else { return Ok(false) };
+        let Some(size) = state.objects.get(&object).map(|extent| extent.size.clone()) else { return Ok(false) };
         let begins = self.pool.at_most(&Poly::constant(0), distance)?;
         if !self.holds(state, begins)? {
             return Ok(false);

@@ -7,7 +7,7 @@ use cfa::IntTy;
 use cpa_core::Stop;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::arrays::{Table, Write};
+use crate::arrays::Write;
 use crate::loops::{Failed, Form, Guessing, Solution, Subject};
 use crate::poly::{Atom, Poly};
 use crate::pool::{ArrayId, ArrayKind, AtomKind, CondId, Pool};
@@ -35,7 +35,7 @@ impl Unsolved {
         pool.mentions_in_cond(cond, &|atom| atom != known && self.is(pool, atom))
     }
 
-    fn in_cond(&self, pool: &Pool, cond: CondId) -> bool {
+    pub(crate) fn in_cond(&self, pool: &Pool, cond: CondId) -> bool {
         pool.mentions_in_cond(cond, &|atom| self.is(pool, atom))
     }
 
@@ -62,8 +62,8 @@ struct Family {
 }
 
 /// The ends of an iteration: on which condition, and in which state.
-struct Ends<'b> {
-    states: &'b [State],
+pub(crate) struct Ends<'b> {
+    pub(crate) states: &'b [State],
     conds: Vec<CondId>,
     /// What holds at all of them.
     facts: Vec<CondId>,
@@ -369,58 +369,6 @@ impl Walker<'_> {
             }
         }
         Ok(())
-    }
-
-    /// What an iteration writes by a loop within it, if the positions of all iterations can be numbered through: the rows or the
-    /// columns of a table.
-    fn guess_table(
-        &mut self,
-        subject: &Subject,
-        ends: &Ends,
-        (cells, now): (Cells, ArrayId),
-        unsolved: &Unsolved,
-        solution: &mut Solution,
-    ) -> Result<bool, Stop> {
-        let [state] = ends.states else { return Ok(false) };
-        let ArrayKind::Layer(below, upper, inner) = self.pool.array(state.memory[&cells]).clone() else {
-            return Ok(false);
-        };
-        let Some((step, start)) = inner.start.linear_in(subject.time) else { return Ok(false) };
-        let moves = |pool: &Pool, value: &Poly| pool.mentions(value, &|atom| atom == subject.time);
-        let multiple = |a: i128, b: i128| Some(a / b).filter(|&times| a % b == 0 && times >= 2);
-        if below != now || step == 0 || moves(&self.pool, &start) || unsolved.in_poly(&self.pool, &start) {
-            return Ok(false);
-        }
-        let (table, stride, divisor) = if let Some(length) = multiple(step, inner.stride) {
-            (Table::Rows { length }, inner.stride, length)
-        } else if let Some(distance) = multiple(inner.stride, step) {
-            if moves(&self.pool, &upper) || unsolved.in_poly(&self.pool, &upper) {
-                return Ok(false);
-            }
-            (Table::Columns { distance, height: upper.clone() }, step, distance)
-        } else {
-            return Ok(false);
-        };
-        // The number of the write tells iteration and place within it.
-        let number = Poly::atom(subject.time);
-        let (quotient, rest) = (self.pool.div(&number, divisor)?, self.pool.modulo(&number, divisor)?);
-        let (iteration, place) = match table {
-            Table::Rows { .. } => (quotient, rest),
-            Table::Columns { .. } => (rest, quotient),
-        };
-        let hole = self.pool.hole();
-        let (value, guard) = self.pool.open_writes(&inner, hole)?;
-        let within = self.pool.less(&Poly::atom(hole), &upper)?;
-        let guard = self.pool.and(vec![within, guard]);
-        let mut replacement = Replacement::new([(subject.time, iteration), (hole, place)].into_iter().collect());
-        let value = replacement.poly(&mut self.pool, &value)?;
-        let guard = replacement.cond(&mut self.pool, guard)?;
-        if self.pool.has_address(&value) || unsolved.in_poly(&self.pool, &value) || unsolved.in_cond(&self.pool, guard)
-        {
-            return Ok(false);
-        }
-        solution.cells.insert(cells, Form::Layers(vec![Write { start, stride, value, guard, table: Some(table) }]));
-        Ok(true)
     }
 
     /// What is written to a position, and on which condition.

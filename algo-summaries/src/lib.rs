@@ -7,7 +7,7 @@
 //!   functions, conditions; sums.
 //! * `prove`: what follows from what is known, by intervals and by a solver for integers.
 //! * `state`, `eval`, `walk`: the symbolic execution.
-//! * `guess`, `loops`, `exits`: closed forms, why they hold, and what is behind a loop.
+//! * `guess`, `loops`, `tables`, `exits`: closed forms, why they hold, and what is behind a loop.
 //! * `extrema`: the least and the greatest of the values seen.
 //! * `relations`, `totals`: elements that are written at unknown positions, and sums over all of them.
 //!
@@ -30,6 +30,7 @@ mod range;
 mod relations;
 mod state;
 mod subst;
+mod tables;
 mod totals;
 mod walk;
 

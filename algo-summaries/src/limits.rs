@@ -4,7 +4,7 @@
 //! behind their bodies: every iteration but the first begins as the one before went on.
 
 use cfa::ir::Op;
-use cfa::{CmpOp, ExprId, ExprKind};
+use cfa::{BinOp, CmpOp, ExprId, ExprKind};
 use cpa_core::Stop;
 use rustc_hash::FxHashSet;
 
@@ -28,7 +28,8 @@ impl Walker<'_> {
         solution: &mut Solution,
     ) -> Result<(), Stop> {
         let Round { unsolved, failed, base, .. } = *round;
-        if !self.ends_at_a_value(subject) && self.tested_at_head(subject) {
+        let walks = solution.vars.values().any(|form| self.pool.has_address(form));
+        if !walks && !self.conditions_wrap(subject) && self.tested_at_head(subject) {
             return Ok(());
         }
         let mut facts: Vec<CondId> = back.iter().flat_map(|state| &state.facts[base..]).copied().collect();
@@ -88,13 +89,18 @@ impl Walker<'_> {
         false
     }
 
-    /// Whether there are comparisons for equality in the loop.
-    fn ends_at_a_value(&self, subject: &Subject) -> bool {
+    /// Whether there are comparisons for equality in the loop, or of results that may have wrapped around.
+    fn conditions_wrap(&self, subject: &Subject) -> bool {
         let exprs = &self.program.exprs;
-        let compares = |cond: ExprId| matches!(exprs.get(cond).kind, ExprKind::Cmp(CmpOp::Eq | CmpOp::Ne, ..));
+        let sum = |value: ExprId| matches!(exprs.get(value).kind, ExprKind::Binary(BinOp::Add | BinOp::Sub, ..));
+        let wraps = |cond: ExprId| match exprs.get(cond).kind {
+            ExprKind::Cmp(CmpOp::Eq | CmpOp::Ne, ..) => true,
+            ExprKind::Cmp(CmpOp::Lt | CmpOp::Le, left, right) => sum(left) || sum(right),
+            _ => false,
+        };
         let mut leaving = subject.scope.body.iter().flat_map(|node| &self.program.node(*node).leaving);
         leaving.any(|edge| match self.program.edge(*edge).op {
-            Op::Assume { cond, .. } => compares(cond),
+            Op::Assume { cond, .. } => wraps(cond),
             _ => false,
         })
     }

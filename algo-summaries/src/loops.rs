@@ -18,14 +18,14 @@ use cfa::{IntTy, Program};
 use cpa_core::Stop;
 use rustc_hash::FxHashSet;
 
-use crate::arrays::{Table, Write};
+use crate::arrays::Write;
 use crate::eval::gave_up;
 use crate::extrema::Extremum;
 use crate::guess::{Round, Unsolved};
 use crate::poly::{Atom, Poly};
 use crate::pool::{ArrayId, ArrayKind, AtomKind, CondId, Pool};
 use crate::relations::Relation;
-use crate::state::{Cells, Named, ObjectId, State};
+use crate::state::{Cells, Extent, Named, ObjectId, State};
 use crate::walk::{Scope, Walked, Walker};
 
 /// The most iterations that are executed to guess.
@@ -47,8 +47,8 @@ pub(crate) enum Guessing {
     Wrapped,
 }
 
-/// Objects with their sizes.
-type Made = BTreeMap<ObjectId, Poly>;
+/// Objects that a loop makes.
+type Made = BTreeMap<ObjectId, Extent>;
 
 /// Ways out of a loop, and states at targets in it.
 pub(crate) type Exits = (Vec<(NodeId, State)>, Vec<State>);
@@ -182,8 +182,8 @@ impl Walker<'_> {
     fn made(&self, subject: &Subject, walked: &Walked) -> Made {
         let others = walked.exits.iter().map(|(_, state)| state).chain(&walked.hits);
         let objects = walked.back.iter().chain(others).flat_map(|state| &state.objects);
-        let new = objects.filter(|(object, size)| subject.before.objects.get(object) != Some(size));
-        new.map(|(object, size)| (*object, size.clone())).collect()
+        let new = objects.filter(|(object, extent)| subject.before.objects.get(object) != Some(extent));
+        new.map(|(object, extent)| (*object, extent.clone())).collect()
     }
 
     /// Finds closed forms, and walks along the body once more with those that are shown. If the loop makes objects of which
@@ -330,25 +330,6 @@ impl Walker<'_> {
         }
         self.know_limits(subject, solution, &mut state)?;
         Ok((state, unsolved))
-    }
-
-    /// Contents with what the iterations before iteration `time` write.
-    fn layer_at(&mut self, array: ArrayId, write: &Write, time: Atom) -> Result<ArrayId, Stop> {
-        match &write.table {
-            None => self.pool.layer(array, &Poly::atom(time), write, time),
-            Some(Table::Rows { length }) => {
-                self.pool.layer(array, &Poly::atom(time).times_constant(*length)?, write, time)
-            }
-            Some(Table::Columns { distance, height }) => {
-                let number = self.pool.hole();
-                let iteration = self.pool.modulo(&Poly::atom(number), *distance)?;
-                let begun = self.pool.less(&iteration, &Poly::atom(time))?;
-                let guard = self.pool.replace_in_cond(write.guard, time, &Poly::atom(number))?;
-                let value = self.pool.replace(&write.value, time, &Poly::atom(number))?;
-                let write = Write { guard: self.pool.and(vec![begun, guard]), value, ..write.clone() };
-                self.pool.layer(array, &height.times_constant(*distance)?, &write, number)
-            }
-        }
     }
 
     /// Whether a location is the head of a loop within the loop.
@@ -516,69 +497,6 @@ impl Walker<'_> {
                 }
             }
             if !stores.is_empty() {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    /// Whether each path through the body writes the next row or column of a layer by a loop within it.
-    fn table_holds(
-        &mut self,
-        subject: &Subject,
-        (cells, base): (Cells, ArrayId),
-        back: &[State],
-        (write, table): (&Write, &Table),
-    ) -> Result<bool, Stop> {
-        if self.pool.mentions(&write.start, &|atom| atom == subject.time) {
-            return Ok(false);
-        }
-        for state in back {
-            let ArrayKind::Layer(below, upper, inner) = self.pool.array(state.memory[&cells]).clone() else {
-                return Ok(false);
-            };
-            let time = Poly::atom(subject.time);
-            // The number of the first write of the iteration, how far the next one is, how many there may be, and what makes
-            // all numbers different.
-            let (first, distance, length, apart) = match table {
-                Table::Rows { length } => {
-                    let fits = self.pool.at_most(&upper, &Poly::constant(*length))?;
-                    (time.times_constant(*length)?, 1, Poly::constant(*length), fits)
-                }
-                Table::Columns { distance, height } => {
-                    let fits = self.pool.equal(&upper, height)?;
-                    let few = self.pool.less(&time, &Poly::constant(*distance))?;
-                    (time, *distance, height.clone(), self.pool.and(vec![fits, few]))
-                }
-            };
-            let start = write.start.plus(&first.times_constant(write.stride)?)?;
-            let stride = write.stride.checked_mul(distance);
-            if below != base || Some(inner.stride) != stride || inner.start != start || !self.holds(state, apart)? {
-                return Ok(false);
-            }
-            // What the loop within writes is what the layer says, and it writes nothing else.
-            let hole = self.pool.hole();
-            let place = Poly::atom(hole);
-            let number = first.plus(&place.times_constant(distance)?)?;
-            let mut facts = state.facts.clone();
-            facts.push(self.pool.less(&place, &length)?);
-            let guard = self.pool.replace_in_cond(write.guard, subject.time, &number)?;
-            let (value, inner_guard) = self.pool.open_writes(&inner, hole)?;
-            let within = self.pool.less(&place, &upper)?;
-            let written = self.pool.and(vec![within, inner_guard]);
-            facts.push(written);
-            if !self.prover.follows(&mut self.pool, &facts, guard)? {
-                return Ok(false);
-            }
-            let wanted = self.pool.replace(&write.value, subject.time, &number)?;
-            let (value, wanted) = (self.settled(&facts, &value)?, self.settled(&facts, &wanted)?);
-            let same = self.pool.equal(&value, &wanted)?;
-            if self.pool.has_address(&value) || !self.prover.follows(&mut self.pool, &facts, same)? {
-                return Ok(false);
-            }
-            facts.pop();
-            facts.push(self.pool.not(written)?);
-            if !self.prover.excluded(&mut self.pool, &facts, guard)? {
                 return Ok(false);
             }
         }

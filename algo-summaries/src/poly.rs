@@ -173,6 +173,27 @@ impl Poly {
         Poly::from_parts(summands, divisor)
     }
 
+    /// Quotient and rest of a division by a product of atoms and what is added to it, such that no summand of the rest is a
+    /// multiple of that product.
+    pub(crate) fn divided(&self, by: &Poly) -> Result<(Poly, Poly), Stop> {
+        let degree = |monomial: &Monomial| monomial.iter().map(|(_, power)| power).sum::<u32>();
+        let (mut quotient, mut rest) = (Poly::constant(0), self.clone());
+        let Some((lead, &factor)) = by.summands.iter().max_by_key(|(monomial, _)| degree(monomial)) else {
+            return Ok((quotient, rest));
+        };
+        for _ in 0..SUMMANDS {
+            let multiple = |(monomial, coefficient): (&Monomial, &i128)| {
+                let whole = rest.divisor == 1 && by.divisor == 1 && coefficient % factor == 0;
+                Some((without(monomial, lead)?, coefficient / factor)).filter(|_| whole)
+            };
+            let Some((monomial, coefficient)) = rest.summands.iter().find_map(multiple) else { break };
+            let part = Poly::from_parts(BTreeMap::from([(monomial, coefficient)]), 1)?;
+            quotient = quotient.plus(&part)?;
+            rest = rest.minus(&part.times(by)?)?;
+        }
+        Ok((quotient, rest))
+    }
+
     /// The power.
     pub(crate) fn power(&self, exponent: u32) -> Result<Poly, Stop> {
         (0..exponent).try_fold(Poly::constant(1), |power, _| power.times(self))
@@ -216,6 +237,18 @@ impl Poly {
         let occurs = rest.keys().flatten().any(|(other, _)| *other == atom);
         (self.divisor == 1 && !occurs).then_some((coefficient, Poly { divisor: 1, summands: rest }))
     }
+}
+
+/// What a product is of another one, if it is a multiple.
+fn without(product: &Monomial, factor: &Monomial) -> Option<Monomial> {
+    let mut rest: BTreeMap<Atom, u32> = product.iter().copied().collect();
+    for (atom, power) in factor {
+        let left = rest.remove(atom)?.checked_sub(*power)?;
+        if left > 0 {
+            rest.insert(*atom, left);
+        }
+    }
+    Some(rest.into_iter().collect())
 }
 
 fn product(left: &Monomial, right: &Monomial) -> Monomial {

@@ -183,6 +183,14 @@ impl Pool {
         poly.atoms().iter().any(|atom| self.infos[atom.0 as usize].address)
     }
 
+    /// The summands without addresses in them.
+    pub(crate) fn without_addresses(&self, poly: &Poly) -> Result<Poly, Stop> {
+        let (summands, divisor) = poly.parts();
+        let mut summands = summands.clone();
+        summands.retain(|monomial, _| !monomial.iter().any(|(atom, _)| self.infos[atom.0 as usize].address));
+        Poly::from_parts(summands, divisor)
+    }
+
     fn poly_depth(&self, poly: &Poly) -> u32 {
         poly.atoms().iter().map(|atom| self.infos[atom.0 as usize].depth).max().unwrap_or(0)
     }

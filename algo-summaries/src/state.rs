@@ -16,6 +16,16 @@ pub(crate) type ObjectId = u32;
 /// The part of an object that belongs to a region.
 pub(crate) type Cells = (ObjectId, RegionId);
 
+/// How large a new object is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Extent {
+    /// In bytes.
+    pub(crate) size: Poly,
+    /// The dimensions of an array of arrays with lengths that are not constant, the outermost first: how many rows there
+    /// are, and how many bytes each has. Its cells are numbered with [`PITCH`](crate::eval::PITCH) between the rows.
+    pub(crate) rows: Vec<(Poly, Poly)>,
+}
+
 /// A set of executions that are at the same location: values as functions of inputs and iterations, and what holds.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
@@ -24,8 +34,8 @@ pub(crate) struct State {
     pub(crate) facts: Vec<CondId>,
     /// The calls that have not returned.
     pub(crate) calls: Vec<EdgeId>,
-    /// The new objects that may exist, with their sizes in bytes; all objects that one operation makes in a loop are one.
-    pub(crate) objects: BTreeMap<ObjectId, Poly>,
+    /// The new objects that may exist; all objects that one operation makes in a loop are one.
+    pub(crate) objects: BTreeMap<ObjectId, Extent>,
     /// Loops whose first iteration is executed by itself at present.
     pub(crate) marks: Vec<NodeId>,
     /// What is known of elements at all positions; the facts say it, too.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use cfa::ids::{EdgeId, ExprId, FuncId, NodeId, RegionId};
-use cfa::ir::Op;
+use cfa::ir::{BinOp, ExprKind, Op};
 use cfa::{AllocKind, IntTy, Program};
 use cpa_core::{Cx, Stop};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -19,7 +19,7 @@ use crate::poly::{Atom, Poly};
 use crate::pool::{ArrayId, AtomKind, CondId, Pool};
 use crate::prove::Prover;
 use crate::range::Range;
-use crate::state::{Cells, Named, Names, ObjectId, State};
+use crate::state::{Cells, Extent, Named, Names, ObjectId, State};
 use crate::subst::Replacement;
 
 /// The most paths of one walk.
@@ -66,7 +66,7 @@ pub(crate) struct Walker<'a> {
     pub(crate) names: Names,
     pub(crate) signed: Vec<bool>,
     pub(crate) manner: Manner,
-    /// The objects that stand for all those that an operation makes in a loop.
+    /// The objects that stand for all those that an operation makes in a loop, and those with rows.
     pub(crate) tables: BTreeSet<ObjectId>,
     /// What the loops change, by their heads.
     pub(crate) changes: FxHashMap<NodeId, Rc<Changes>>,
@@ -201,8 +201,15 @@ impl<'a> Walker<'a> {
         self.pool.input(name, parameters, Range::of_type(ty))
     }
 
-    /// Does what an edge says; nothing if no execution gets behind it.
+    /// Does what an edge says; nothing if no execution gets behind it. Tells where it is if the analysis gives up there.
     pub(crate) fn step(&mut self, state: &mut State, id: EdgeId) -> Result<Option<NodeId>, Stop> {
+        self.operation(state, id).map_err(|stop| match stop {
+            Stop::GaveUp(why) => Stop::GaveUp(format!("{}: {why}", self.program.location(self.program.edge(id).span))),
+            _ => stop,
+        })
+    }
+
+    fn operation(&mut self, state: &mut State, id: EdgeId) -> Result<Option<NodeId>, Stop> {
         let program = self.program;
         let edge = program.edge(id);
         match &edge.op {
@@ -269,12 +276,17 @@ impl<'a> Walker<'a> {
                 state.memory.insert(cells, array);
             }
             Op::Alloc { var, size, kind, .. } => {
-                let size = self.value(state, *size, *kind == AllocKind::VariableLength)?;
+                let extent = self.extent(state, *size, *kind)?;
                 let name = self.names.name(Named::Result(id), state);
                 let object = program.objects.len() as u32 + name;
                 let base = match self.iterations[..] {
-                    [] => AtomKind::Base(object),
-                    [time] if !self.pool.mentions(&size, &|atom| atom == time) => {
+                    [] => {
+                        if !extent.rows.is_empty() {
+                            self.tables.insert(object);
+                        }
+                        AtomKind::Base(object)
+                    }
+                    [time] if extent.rows.is_empty() && !self.pool.mentions(&extent.size, &|atom| atom == time) => {
                         self.tables.insert(object);
                         AtomKind::Row(object, Poly::atom(time))
                     }
@@ -284,7 +296,7 @@ impl<'a> Walker<'a> {
                         );
                     }
                 };
-                state.objects.insert(object, size);
+                state.objects.insert(object, extent);
                 let base = self.pool.atom(base);
                 state.vars.insert(*var, Poly::atom(base));
             }
@@ -292,6 +304,22 @@ impl<'a> Walker<'a> {
             Op::Unsupported { construct } => return gave_up(format!("{construct} is not summarised")),
         }
         Ok(Some(edge.dst))
+    }
+
+    /// How large a new object is. The size of an array of arrays is the number of rows times the size of a row.
+    fn extent(&mut self, state: &State, size: ExprId, kind: AllocKind) -> Result<Extent, Stop> {
+        let variable = kind == AllocKind::VariableLength;
+        let mut extent = Extent { size: self.value(state, size, variable)?, rows: Vec::new() };
+        let mut part = size;
+        while variable && let ExprKind::Binary(BinOp::Mul, count, length) = self.program.exprs.get(part).kind {
+            let bytes = self.value(state, length, true)?;
+            if bytes.as_constant().is_some() {
+                break;
+            }
+            extent.rows.push((self.value(state, count, true)?, bytes));
+            part = length;
+        }
+        Ok(extent)
     }
 
     /// The element at a position, as far as the facts tell.
@@ -370,7 +398,7 @@ impl<'a> Walker<'a> {
         if let Some(base) = self.base(&address)?
             && let AtomKind::Base(object) = *self.pool.kind(base)
             && address == Poly::atom(base)
-            && state.objects.get(&object) == Some(&size)
+            && state.objects.get(&object).is_some_and(|extent| extent.size == size && extent.rows.is_empty())
         {
             // All of a new object; nothing is said of a part of a cell at its end.
             let count = match self.pool.is_multiple(&size, bytes)? {

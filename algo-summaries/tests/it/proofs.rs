@@ -575,3 +575,59 @@ fn loops_may_be_left_behind_their_bodies() {
         for (j = 0, i = 1; i < 500; i += 6, j++) check(a[j] == b[6 * j + 1]);";
     right_and_wrong(steps, "[6 * j + 1]", "[6 * j]");
 }
+
+#[test]
+fn tables_may_have_rows_of_any_length() {
+    let begin = "int n = __VERIFIER_nondet_int(); int k = __VERIFIER_nondet_int(); if (n < 1 || k < 1 || n > 500 || k > 500) return 0;";
+    let transposed = format!(
+        "{begin} int t[n][k]; int u[k][n]; for (int i = 0; i < n; i++) for (int j = 0; j < k; j++) t[i][j] = 3 * i - j;
+        for (int i = 0; i < n; i++) for (int j = 0; j < k; j++) u[j][i] = t[i][j];
+        for (int i = 0; i < k; i++) for (int j = 0; j < n; j++) check(u[i][j] == 3 * j - i);"
+    );
+    right_and_wrong(&transposed, "u[j][i] = t[i][j]", "u[j][i] = t[i][0]");
+    right_and_wrong(&transposed, "3 * j - i", "3 * i - j");
+    // A row more, and a column that is in the next row.
+    right_and_wrong(&transposed, "int j = 0; j < n; j++) check", "int j = 0; j <= n; j++) check");
+    let cube = format!(
+        "{begin} int t[n][k][2]; for (int i = 0; i < n; i++) for (int j = 0; j < k; j++) t[i][j][1] = i + j;
+        int i = __VERIFIER_nondet_int(); int j = __VERIFIER_nondet_int();
+        if (i >= 0 && i < n && j >= 0 && j < k) check(t[i][j][1] == i + j);"
+    );
+    right_and_wrong(&cube, "check(t[i][j][1]", "check(t[i][j][0]");
+    right_and_wrong(&cube, "j >= 0 && j < k) check", "j >= 0 && j <= k) check");
+}
+
+#[test]
+fn an_iteration_may_write_its_row_in_parts() {
+    let body = "int n = __VERIFIER_nondet_int(); if (n < 1 || n > 500) return 0; int t[n][n];
+        for (int i = 0; i < n; i++) {
+            for (int j = 0; j < i; j++) t[i][j] = -1; t[i][i] = 0; for (int j = i + 1; j < n; j++) t[i][j] = 1;
+        }
+        for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) check(t[i][j] == (j < i ? -1 : j > i));";
+    right_and_wrong(body, "t[i][i] = 0", "t[i][i] = 2");
+    right_and_wrong(body, "t[i][i] = 0", "t[i][0] = 0");
+    right_and_wrong(body, "int j = i + 1", "int j = i + 2");
+    let again = "int n = __VERIFIER_nondet_int(); if (n < 2 || n > 500) return 0; int t[n][n];
+        for (int i = 0; i < n; i++) { for (int j = 0; j < n; j++) t[i][j] = j; t[i][1] = 7; for (int j = 0; j <= i; j++) t[i][j] = i; }
+        for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) check(t[i][j] == (j <= i ? i : j == 1 ? 7 : j));";
+    right_and_wrong(again, "t[i][1] = 7", "t[i][1] = j");
+    right_and_wrong(again, "j <= i; j++", "j < i; j++");
+}
+
+#[test]
+fn pointers_walk_through_new_objects_to_their_ends() {
+    let body = "int n = __VERIFIER_nondet_int(); if (n < 1 || n > 100000) return 0; int *p = malloc(n * sizeof(int));
+        int *end = p + n; int *q; for (q = p; q != end; ++q) *q = q - p; for (q = p; q < end; q++) *q += 4;
+        check(q == end && q != 0); for (int i = 0; i < n; i++) check(p[i] == i + 4);";
+    right_and_wrong(body, "*q += 4", "*q += 5");
+    right_and_wrong(body, "q != end; ++q", "q != end; q += 2");
+    right_and_wrong(body, "q < end; q++", "q <= end; q++");
+    right_and_wrong(body, "q == end && q", "q == p && q");
+}
+
+#[test]
+fn conditions_may_add_up() {
+    let body = "for (int i = 0; i + 1 < 1000; i++) { a[i] = i; a[i + 1] = 7; } check(a[998] == 998 && a[999] == 7);";
+    right_and_wrong(body, "i + 1 < 1000", "i + 1 < 999");
+    right_and_wrong(body, "i + 1 < 1000", "i < 1000");
+}

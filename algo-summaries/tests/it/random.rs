@@ -11,6 +11,8 @@ use crate::proved;
 
 /// The number of elements of each array.
 const LENGTH: usize = 16;
+/// The most rows and columns of the table.
+const TABLE: usize = 6;
 
 #[derive(Clone)]
 enum Value {
@@ -18,6 +20,7 @@ enum Value {
     Variable(usize),
     Counter(usize),
     Element(usize, Place),
+    Cell(Place, Place),
     Binary(char, Box<Value>, Box<Value>),
 }
 
@@ -44,6 +47,8 @@ impl Place {
 enum Statement {
     Assign(usize, Value),
     Store(usize, Place, Value),
+    /// Writes a cell of a table with `n` rows and columns.
+    Fill(Place, Place, Value),
     If(Value, &'static str, Value, Vec<Statement>, Vec<Statement>),
     /// With a flag it ends when `t` is 5.
     Loop {
@@ -94,15 +99,27 @@ struct Memory {
     variables: [i32; 4],
     counters: Vec<i32>,
     arrays: [[i32; LENGTH]; 2],
+    /// Nothing is known of a cell before it is written.
+    table: [[Option<i32>; TABLE]; TABLE],
 }
 
 impl Memory {
+    /// Row and column of a cell, if the table has it.
+    fn cell(&self, row: &Place, column: &Place) -> Option<(usize, usize)> {
+        let inside = |place: &Place| place.at(&self.counters).filter(|&at| (at as i64) < i64::from(self.variables[0]));
+        Some((inside(row)?, inside(column)?))
+    }
+
     fn value(&self, value: &Value) -> Option<i32> {
         Some(match value {
             Value::Constant(value) => *value,
             Value::Variable(at) => self.variables[*at],
             Value::Counter(at) => self.counters[*at],
             Value::Element(array, place) => *self.arrays[*array].get(place.at(&self.counters)?)?,
+            Value::Cell(row, column) => {
+                let (row, column) = self.cell(row, column)?;
+                self.table[row][column]?
+            }
             Value::Binary(op, a, b) => {
                 let (a, b) = (self.value(a)?, self.value(b)?);
                 match op {
@@ -122,6 +139,10 @@ impl Memory {
                 Statement::Store(array, place, value) => {
                     let value = self.value(value)?;
                     *self.arrays[*array].get_mut(place.at(&self.counters)?)? = value;
+                }
+                Statement::Fill(row, column, value) => {
+                    let (row, column) = self.cell(row, column)?;
+                    self.table[row][column] = Some(self.value(value)?);
                 }
                 Statement::If(a, op, b, yes, no) => {
                     let (a, b) = (self.value(a)?, self.value(b)?);
@@ -164,6 +185,7 @@ struct Author {
     counters: usize,
     open: Vec<usize>,
     walks: usize,
+    table: bool,
 }
 
 impl Author {
@@ -172,6 +194,7 @@ impl Author {
             0 => Value::Constant([0, 1, 2, -1, 5, 100][self.dice.below(6)]),
             1 => Value::Variable(self.dice.below(4)),
             2 | 3 => Value::Counter(self.open[self.dice.below(self.open.len())]),
+            4 | 5 if self.table && self.dice.below(2) == 0 => Value::Cell(self.place(), self.place()),
             4 | 5 => {
                 let place = self.place();
                 Value::Element(self.dice.below(2), place)
@@ -210,6 +233,10 @@ impl Author {
                 self.walks += 1;
                 Statement::Walk { array, number: self.walks, range, value }
             }
+            3..=5 if self.table && self.dice.below(2) == 0 => {
+                let (row, column) = (self.place(), self.place());
+                Statement::Fill(row, column, self.value(1))
+            }
             3..=5 => {
                 let place = self.place();
                 Statement::Store(self.dice.below(2), place, self.value(1))
@@ -237,6 +264,22 @@ impl Author {
         Steps { from: self.dice.below(3) as i32, to, step: [1, 1, 1, 2][self.dice.below(4)], while_less }
     }
 
+    /// A loop that fills the table.
+    fn fill(&mut self) -> Statement {
+        let (row, column) = (self.counters, self.counters + 1);
+        self.counters += 2;
+        self.open.extend([row, column]);
+        let value = self.value(2);
+        let at = |counter| Place { counter, other: None, offset: 0 };
+        let mut body = vec![Statement::Fill(at(row), at(column), value)];
+        self.open.clear();
+        for counter in [column, row] {
+            let range = Steps { from: 0, to: None, step: 1, while_less: true };
+            body = vec![Statement::Loop { counter, range, flag: false, body }];
+        }
+        body.remove(0)
+    }
+
     fn repeat(&mut self, depth: usize) -> Statement {
         let counter = self.counters;
         self.counters += 1;
@@ -254,6 +297,7 @@ fn show_value(value: &Value) -> String {
         Value::Variable(at) => VARIABLES[*at].to_string(),
         Value::Counter(at) => format!("i{at}"),
         Value::Element(array, place) => format!("{}[{}]", ARRAYS[*array], place.show()),
+        Value::Cell(row, column) => format!("m[{}][{}]", row.show(), column.show()),
         Value::Binary('%', a, _) => format!("({} % 3)", show_value(a)),
         Value::Binary(op, a, b) => format!("({} {op} {})", show_value(a), show_value(b)),
     }
@@ -265,6 +309,9 @@ fn show(statements: &[Statement], text: &mut String) {
             Statement::Assign(at, value) => writeln!(text, "{} = {};", VARIABLES[*at], show_value(value)).unwrap(),
             Statement::Store(array, place, value) => {
                 writeln!(text, "{}[{}] = {};", ARRAYS[*array], place.show(), show_value(value)).unwrap();
+            }
+            Statement::Fill(row, column, value) => {
+                writeln!(text, "m[{}][{}] = {};", row.show(), column.show(), show_value(value)).unwrap();
             }
             Statement::If(a, op, b, yes, no) => {
                 writeln!(text, "if ({} {op} {}) {{", show_value(a), show_value(b)).unwrap();
@@ -300,7 +347,7 @@ fn program(statements: &[Statement], case: &str) -> String {
         "extern int __VERIFIER_nondet_int(void); extern void abort(void); void reach_error(void) {{ abort(); }}
         int a[{LENGTH}]; int b[{LENGTH}];
         int main(void) {{ int n = __VERIFIER_nondet_int(); int x = __VERIFIER_nondet_int(); int s = 0; int t = 1;
-        if (n < 1 || n > 6) return 0;\n"
+        if (n < 1 || n > {TABLE}) return 0; int m[n][n];\n"
     );
     show(statements, &mut text);
     writeln!(text, "if ({case}) reach_error(); return 0; }}").unwrap();
@@ -315,16 +362,26 @@ fn what_an_execution_does_is_not_excluded() {
         if checked >= programs {
             break;
         }
-        let mut author = Author { dice: Random::new(seed), counters: 0, open: Vec::new(), walks: 0 };
-        let statements: Vec<Statement> = (0..=author.dice.below(3)).map(|_| author.repeat(0)).collect();
-        let (n, x) = (1 + author.dice.below(6) as i32, [0, 3, -7, 1000][author.dice.below(4)]);
+        let table = seed % 3 == 0;
+        let mut author = Author { dice: Random::new(seed), counters: 0, open: Vec::new(), walks: 0, table: false };
+        let mut statements: Vec<Statement> = Vec::new();
+        if table {
+            statements.push(author.fill());
+        }
+        author.table = table;
+        statements.extend((0..=author.dice.below(3)).map(|_| author.repeat(0)));
+        let (n, x) = (1 + author.dice.below(TABLE) as i32, [0, 3, -7, 1000][author.dice.below(4)]);
         let mut memory = Memory { variables: [n, x, 0, 1], ..Memory::default() };
         // A program that leaves its arrays has no meaning.
         if memory.run(&statements).is_none() {
             continue;
         }
         let at = author.dice.below(8);
-        let (what, value) = match author.dice.below(3) {
+        let (row, column) = (at % TABLE, author.dice.below(TABLE));
+        let (what, value) = match author.dice.below(if table { 6 } else { 3 }) {
+            3.. if row.max(column) < n as usize && memory.table[row][column].is_some() => {
+                (format!("m[{row}][{column}]"), memory.table[row][column].unwrap_or(0))
+            }
             0 => ("s".to_string(), memory.variables[2]),
             1 => (format!("a[{at}]"), memory.arrays[0][at]),
             _ => (format!("b[{at}]"), memory.arrays[1][at]),
