@@ -233,7 +233,8 @@ impl Walker<'_> {
         failed: &Failed,
         solution: &mut Solution,
     ) -> Result<(), Stop> {
-        let careless = std::mem::replace(&mut self.guess, false);
+        let careless = self.guess;
+        self.set_guess(false);
         let (state, unsolved) = self.state_at(subject, solution)?;
         let walked = self.iteration(subject.scope, state)?;
         if let [state] = &walked.back[..] {
@@ -245,7 +246,7 @@ impl Walker<'_> {
                 }
             }
         }
-        self.guess = careless;
+        self.set_guess(careless);
         Ok(())
     }
 

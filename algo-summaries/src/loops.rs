@@ -198,21 +198,27 @@ impl Walker<'_> {
             let mut failed = Failed::default();
             while attempts < ATTEMPTS {
                 attempts += 1;
-                self.guess = manner != Guessing::Exact;
-                let made = self.guess_all(subject, manner, &failed, exact, &mut solution)?;
-                self.guess = !exact;
-                if !made.is_empty() {
-                    return Ok(Err(made));
-                }
-                let (state, unsolved) = self.state_at(subject, &solution)?;
-                let (start, base) = (state.clone(), state.facts.len());
-                let walked = self.iteration(subject.scope, state)?;
-                let made = self.made(subject, &walked);
-                if !made.is_empty() {
-                    return Ok(Err(made));
-                }
-                if !exact || !self.refute(subject, &start, &walked.back, &mut solution, &mut failed)? {
-                    solved = Some(Solved { walked, base, told: unsolved.told, solution: solution.clone() });
+                self.set_guess(manner != Guessing::Exact);
+                let guessed = self.guess_all(subject, manner, &failed, exact, &mut solution)?;
+                self.set_guess(!exact);
+                let last = match guessed {
+                    Ok(last) => last.filter(|_| !exact),
+                    Err(made) => return Ok(Err(made)),
+                };
+                let last = match last {
+                    Some(last) => last,
+                    None => {
+                        let last = self.round(subject, &solution)?;
+                        let made = self.made(subject, &last.walked);
+                        if !made.is_empty() {
+                            return Ok(Err(made));
+                        }
+                        last
+                    }
+                };
+                if !exact || !self.refute(subject, &last.start, &last.walked.back, &mut solution, &mut failed)? {
+                    let (base, told) = (last.start.facts.len(), last.unsolved.told);
+                    solved = Some(Solved { walked: last.walked, base, told, solution: solution.clone() });
                     break;
                 }
             }
@@ -224,7 +230,21 @@ impl Walker<'_> {
         solved.map_or_else(|| gave_up("closed forms of a loop could not be shown"), |solved| Ok(Ok(solved)))
     }
 
-    /// Guesses until nothing new is found; ends with new objects, if there are any.
+    /// Begins or ends to guess.
+    pub(crate) fn set_guess(&mut self, guess: bool) {
+        self.guess = guess;
+        self.prover.coarse = guess;
+    }
+
+    /// Walks along the body with the closed forms that are known.
+    fn round(&mut self, subject: &Subject, solution: &Solution) -> Result<Pass, Stop> {
+        let (start, unsolved) = self.state_at(subject, solution)?;
+        let walked = self.iteration(subject.scope, start.clone())?;
+        Ok(Pass { start, unsolved, walked })
+    }
+
+    /// Guesses until nothing new is found; the last walk along the body if it was made with all guesses. Ends with new
+    /// objects, if there are any.
     fn guess_all(
         &mut self,
         subject: &Subject,
@@ -232,16 +252,14 @@ impl Walker<'_> {
         failed: &Failed,
         exact: bool,
         solution: &mut Solution,
-    ) -> Result<Made, Stop> {
+    ) -> Result<Result<Option<Pass>, Made>, Stop> {
         for _ in 0..GUESSES {
-            let (state, unsolved) = self.state_at(subject, solution)?;
-            let round = Round { unsolved: &unsolved, failed, manner, base: state.facts.len() };
-            let walked = self.iteration(subject.scope, state)?;
-            let made = self.made(subject, &walked);
+            let pass = self.round(subject, solution)?;
+            let made = self.made(subject, &pass.walked);
             if !made.is_empty() {
-                return Ok(made);
+                return Ok(Err(made));
             }
-            if walked.back.is_empty() {
+            if pass.walked.back.is_empty() {
                 // There is one iteration at most, and before it is as before the loop.
                 for var in subject.vars.iter().filter(|var| !failed.vars.contains(var)) {
                     if let Some(old) = subject.before.vars.get(var) {
@@ -253,19 +271,22 @@ impl Walker<'_> {
                 }
                 break;
             }
-            if !self.guess_more(subject, &walked.back, &round, solution)? {
+            let base = pass.start.facts.len();
+            let round = Round { unsolved: &pass.unsolved, failed, manner, base };
+            if !self.guess_more(subject, &pass.walked.back, &round, solution)? {
                 if exact {
-                    self.guess_limits(subject, &walked.back, &round, solution)?;
-                    self.guess_relations(subject, &walked.back, round.base, failed, solution)?;
-                    self.guess_extrema(subject, &walked.back, &round, solution)?;
+                    self.prover.coarse = false;
+                    self.guess_limits(subject, &pass.walked.back, &round, solution)?;
+                    self.guess_relations(subject, &pass.walked.back, round.base, failed, solution)?;
+                    self.guess_extrema(subject, &pass.walked.back, &round, solution)?;
                     if self.program.loops.heads.iter().any(|head| self.is_within(subject, *head)) {
                         self.guess_extrema_within(subject, failed, solution)?;
                     }
                 }
-                break;
+                return Ok(Ok(Some(pass)));
             }
         }
-        Ok(Made::new())
+        Ok(Ok(None))
     }
 
     /// The state at the start of iteration `t`, and what is unknown there.
@@ -558,6 +579,13 @@ impl Walker<'_> {
         }
         Some(stores)
     }
+}
+
+/// A walk along the body.
+struct Pass {
+    start: State,
+    unsolved: Unsolved,
+    walked: Walked,
 }
 
 /// The last walk along the body.
