@@ -12,12 +12,16 @@ use cpa_core::{Cx, Reason, Stop, Verdict};
 use common::turn;
 
 /// The verdict, the number of explorations and of states. With refinement the verdict is the same, and also if all ways that
-/// meet in the same state are merged.
+/// meet in the same state are merged, whether they come from the same state or not.
 fn explore(text: &str) -> (String, u64, usize) {
     let options = StatesOptions::default();
     let all = explore_with(text, options);
-    for (refine, merge_after) in [(true, options.merge_after), (false, 0), (true, 0)] {
-        assert_eq!(explore_with(text, StatesOptions { refine, merge_after, ..options }).0, all.0);
+    let (within, across) = (options.merge_after, options.across_after);
+    let manners =
+        [(true, within, across), (false, 0, across), (true, 0, across), (false, within, 0), (true, within, 0)];
+    for (refine, merge_after, across_after) in manners {
+        let other = StatesOptions { refine, merge_after, across_after, ..options };
+        assert_eq!(explore_with(text, other).0, all.0);
     }
     all
 }
@@ -372,4 +376,27 @@ fn an_exploration_that_is_stopped_goes_on() {
     assert!(turns > 3, "{turns}");
     assert_eq!(outcome.verdict().to_string(), "TRUE");
     assert_eq!((states.statistics().states, states.statistics().steps), (all.states, all.steps));
+}
+
+#[test]
+fn what_happens_in_any_order_is_not_explored_in_all_orders() {
+    // In each round any of those that have not begun may begin.
+    let tasks = 9;
+    let mut text = String::new();
+    for task in 0..tasks {
+        text += &format!("int begun{task} = 0, count{task} = 0;");
+    }
+    text += "int main(void) { while (1) {";
+    for task in 0..tasks {
+        text += &format!("if (!begun{task} && __VERIFIER_nondet_bool()) {{ begun{task} = 1; count{task}++; }}");
+    }
+    text += "check(count0 <= 1); } }";
+    let steps = |across_after| {
+        let mut states = analysis(&text, StatesOptions { across_after, ..StatesOptions::default() });
+        assert_eq!(states.run(&mut Cx::unlimited()).verdict().to_string(), "TRUE");
+        states.statistics().steps
+    };
+    let (all, few) = (steps(u64::MAX), steps(0));
+    assert!(few < all / 3, "{few} instead of {all} steps");
+    assert_eq!(verdict(&text.replace("count0 <= 1", "count0 < 1")), "FALSE");
 }

@@ -25,12 +25,11 @@ use crate::settled;
 const SLICE: u32 = 1 << 12;
 /// States between two progress reports.
 const REPORT_STATES: usize = 1024;
-/// How often threads are compared at a location before it is decided whether that pays there.
-const MERGE_LOOKS: u32 = 64;
-/// The same for all locations together.
-const ALL_LOOKS: u32 = 1 << 10;
-/// At least one thread of so many has to be the same as another one.
-const MERGE_RATIO: u32 = 16;
+/// When threads are compared that came from the same state.
+const WITHIN: Merging = Merging { looks: 64, all_looks: 1 << 10, ratio: 16 };
+/// When threads are compared that came from different states. That pays where several things happen in any order, but only
+/// after many states have been seen.
+const ACROSS: Merging = Merging { looks: 1 << 13, all_looks: 1 << 16, ratio: 16 };
 /// An expansion that found so many states pauses, so that the first of many combinations of inputs lead somewhere soon.
 const FAN: usize = 256;
 /// At most so many expansions pause.
@@ -52,11 +51,20 @@ pub struct Options {
     pub refine: bool,
     /// After so many steps from a state, threads that meet in the same state are merged.
     pub merge_after: u64,
+    /// After so many steps altogether, threads from different states, too.
+    pub across_after: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { values: 16, factor: 8, max_bytes: 1 << 30, refine: false, merge_after: 1 << 10 }
+        Options {
+            values: 16,
+            factor: 8,
+            max_bytes: 1 << 30,
+            refine: false,
+            merge_after: 1 << 10,
+            across_after: 1 << 24,
+        }
     }
 }
 
@@ -75,6 +83,16 @@ pub struct Statistics {
     pub steps: u64,
 }
 
+/// How it is found out whether it pays to compare threads.
+struct Merging {
+    /// How often they are compared at a location before that is decided there.
+    looks: u32,
+    /// The same for all locations together.
+    all_looks: u32,
+    /// At least one thread of so many has to be the same as another one.
+    ratio: u32,
+}
+
 /// How a state was reached first.
 struct Origin {
     parent: u32,
@@ -87,8 +105,6 @@ struct Expansion {
     at: usize,
     /// The threads that are not there yet.
     stack: Vec<Thread>,
-    /// The states in which threads were where branches join.
-    met: FxHashSet<Box<[u8]>>,
     steps: u64,
 }
 
@@ -122,6 +138,13 @@ pub struct States {
     options: Options,
     limit: usize,
     seen: IndexMap<Box<[u8]>, Origin, FxBuildHasher>,
+    /// The states in which threads were where branches join, and about how many bytes they take.
+    met: FxHashSet<Box<[u8]>>,
+    bytes_met: usize,
+    /// Whether they are those of all expansions, not only of the present one.
+    across: bool,
+    /// After so many steps they are.
+    across_after: u64,
     /// The states that were not explored further, by their locations, which take turns.
     waiting: BTreeMap<NodeId, VecDeque<u32>>,
     /// The location whose turn it was.
@@ -166,6 +189,10 @@ impl States {
             options,
             limit: 1,
             seen: IndexMap::default(),
+            met: FxHashSet::default(),
+            bytes_met: 0,
+            across: false,
+            across_after: options.across_after,
             waiting: BTreeMap::new(),
             turn: NodeId::new(0),
             paused: VecDeque::new(),
@@ -213,8 +240,7 @@ impl States {
         self.resume_at = FAN;
         self.expanded = 0;
         self.bytes = 0;
-        self.walk.find_joins();
-        self.merges = vec![(0, 0); self.walk.joins.len()];
+        self.compare(false);
         self.values = vec![Values::default(); self.walk.program.vars.len()];
         self.values_of_cells.clear();
         self.widened = false;
@@ -312,7 +338,7 @@ impl States {
         }
         let (bytes, _) = self.seen.get_index(at)?;
         let stack = vec![Thread::new(State::unpack(bytes), None)];
-        Some(Expansion { at, stack, met: FxHashSet::default(), steps: 0 })
+        Some(Expansion { at, stack, steps: 0 })
     }
 
     fn unsupported(&self, edge: EdgeId) -> Reason {
@@ -327,7 +353,13 @@ impl States {
 
     /// Goes from a state to the next loop heads.
     fn expand(&mut self, cx: &Cx, expansion: &mut Expansion) -> Result<Found, Stop> {
-        let Expansion { at, stack, met, steps } = expansion;
+        if self.across_after <= self.statistics.steps && !self.across {
+            self.compare(true);
+        }
+        if !self.across {
+            self.forget_met();
+        }
+        let Expansion { at, stack, steps } = expansion;
         let (mut looked, known) = (*steps, self.seen.len());
         while let Some(mut thread) = stack.pop() {
             if self.seen.len() - known >= FAN && self.paused.len() < MAX_PAUSED {
@@ -356,8 +388,8 @@ impl States {
                     self.reached(thread, *at);
                     break;
                 }
-                let joins = *steps >= self.merge_after;
-                if joins && self.walk.joins[node.index()] && thread.arrived() && !self.is_new(&mut thread, met) {
+                let joins = self.across || *steps >= self.merge_after;
+                if joins && self.walk.joins[node.index()] && thread.arrived() && !self.is_new(&mut thread) {
                     break;
                 }
                 *steps += 1;
@@ -383,26 +415,52 @@ impl States {
         Ok(Found::Nothing)
     }
 
-    /// Whether no thread was here in the same state during this expansion. Locations where hardly any thread was are no
-    /// joins any more; if that is so everywhere, later expansions are left alone for longer.
-    fn is_new(&mut self, thread: &mut Thread, met: &mut FxHashSet<Box<[u8]>>) -> bool {
+    /// From now on threads are compared with those of all expansions, or of the present one.
+    fn compare(&mut self, across: bool) {
+        self.across = across;
+        self.forget_met();
+        self.walk.find_joins();
+        self.merges = vec![(0, 0); self.walk.joins.len()];
+        self.all_merges = (0, 0);
+    }
+
+    fn forget_met(&mut self) {
+        if self.bytes_met > 0 {
+            self.met = FxHashSet::default();
+            self.bytes_met = 0;
+        }
+    }
+
+    /// Whether no thread was here in the same state before. Locations where hardly any thread was are no joins any more; if that
+    /// is so everywhere, threads are left alone for longer.
+    fn is_new(&mut self, thread: &mut Thread) -> bool {
         let node = thread.state.node.index();
         thread.state.compact();
-        let is_new = met.insert(thread.state.pack());
+        let state = thread.state.pack();
+        self.bytes_met += state.len() + OVERHEAD / 2;
+        let is_new = self.met.insert(state);
+        if self.bytes_met > self.options.max_bytes / 4 {
+            self.forget_met();
+        }
+        let Merging { looks: few, all_looks, ratio } = if self.across { ACROSS } else { WITHIN };
         let (looks, hits) = &mut self.merges[node];
         *looks += 1;
         *hits += u32::from(!is_new);
-        if *looks >= MERGE_LOOKS && *hits < *looks / MERGE_RATIO {
+        if *looks >= few && *hits < *looks / ratio {
             self.walk.joins[node] = false;
         }
         let (looks, hits) = &mut self.all_merges;
         *looks += 1;
         *hits += u32::from(!is_new);
-        if *looks >= ALL_LOOKS {
-            if *hits < *looks / MERGE_RATIO {
+        if *looks >= all_looks {
+            let pays = *hits >= *looks / ratio;
+            self.all_merges = (0, 0);
+            if !pays && self.across {
+                self.across_after = self.statistics.steps.saturating_mul(4);
+                self.compare(false);
+            } else if !pays {
                 self.merge_after = self.merge_after.saturating_mul(4);
             }
-            self.all_merges = (0, 0);
         }
         is_new
     }
