@@ -67,11 +67,16 @@ impl Walker<'_> {
 
     /// A result as a value of its type.
     pub(crate) fn fit(&mut self, state: &State, mut value: Poly, ty: IntTy) -> Result<Poly, Stop> {
-        if self.guess && !self.is_pointer(&value) && self.base(&value).is_err() {
-            // Such as the distance between two pointers of which one is not known in this round.
-            value = self.pool.without_addresses(&value)?;
-        }
-        if self.is_pointer(&value) || self.base(&value)?.is_some() {
+        let is_address = self.is_pointer(&value)
+            || match self.base(&value) {
+                Err(_) if self.guess => {
+                    // Such as the distance between two pointers of which one is not known in this round.
+                    value = self.pool.without_addresses(&value)?;
+                    false
+                }
+                base => base?.is_some(),
+            };
+        if is_address {
             return if ty.bits == self.program.machine.size_type().bits {
                 Ok(value)
             } else {
@@ -283,8 +288,13 @@ impl Walker<'_> {
     fn reaches(&mut self, state: &State, base: Atom, distance: &Poly) -> Result<bool, Stop> {
         let (AtomKind::Base(object) | AtomKind::Row(object, _)) = *self.pool.kind(base) else { return Ok(false) };
         let Some(size) = state.objects.get(&object).map(|extent| extent.size.clone()) else { return Ok(false) };
+        self.stays(state, distance, 0, &size)
+    }
+
+    /// Whether what begins at a distance from the start of something and is so long stays inside of it.
+    fn stays(&mut self, state: &State, distance: &Poly, length: i128, size: &Poly) -> Result<bool, Stop> {
         let begins = self.pool.at_most(&Poly::constant(0), distance)?;
-        let ends = self.pool.at_most(distance, &size)?;
+        let ends = self.pool.at_most(&distance.plus_constant(length)?, size)?;
         Ok(self.holds(state, begins)? && self.holds(state, ends)?)
     }
 
@@ -377,29 +387,24 @@ impl Walker<'_> {
         bytes: i128,
     ) -> Result<Option<(Poly, Poly)>, Stop> {
         let (mut number, mut rest) = (Poly::constant(0), distance);
-        let mut conds = Vec::new();
         for (at, (count, length)) in rows.iter().enumerate() {
-            let (row, inside) = rest.divided(length)?;
-            conds.push(self.pool.at_most(&Poly::constant(0), &row)?);
-            conds.push(self.pool.less(&row, count)?);
-            if at > 0 {
-                conds.push(self.pool.at_most(count, &Poly::constant(PITCH))?);
-            }
-            number = number.times_constant(PITCH)?.plus(&row)?;
-            rest = inside;
-            if at + 1 == rows.len() {
-                let end = rest.plus_constant(bytes)?;
-                conds.push(self.pool.at_most(&Poly::constant(0), &rest)?);
-                conds.push(self.pool.at_most(&end, length)?);
-                conds.push(self.pool.at_most(length, &Poly::constant(PITCH))?);
-            }
-        }
-        for cond in conds {
-            if !self.guess && !self.holds(state, cond)? {
+            let (row, within) = rest.divided(length)?;
+            let is_row = self.guess || self.stays(state, &row, 1, count)? && (at == 0 || self.fits(state, count)?);
+            if !is_row {
                 return Ok(None);
             }
+            number = number.times_constant(PITCH)?.plus(&row)?;
+            rest = within;
         }
-        Ok(Some((number, rest)))
+        let Some((_, length)) = rows.last() else { return Ok(None) };
+        let is_inside = self.guess || self.stays(state, &rest, bytes, length)? && self.fits(state, length)?;
+        Ok(is_inside.then_some((number, rest)))
+    }
+
+    /// Whether a number is not greater than the distance between rows in the contents.
+    fn fits(&mut self, state: &State, number: &Poly) -> Result<bool, Stop> {
+        let fits = self.pool.at_most(number, &Poly::constant(PITCH))?;
+        self.holds(state, fits)
     }
 
     /// Whether an access with this distance from the start of a new object, or of one of the objects that a loop made,
@@ -413,25 +418,14 @@ impl Walker<'_> {
         bytes: i128,
     ) -> Result<bool, Stop> {
         let Some(size) = state.objects.get(&object).map(|extent| extent.size.clone()) else { return Ok(false) };
-        let begins = self.pool.at_most(&Poly::constant(0), distance)?;
-        if !self.holds(state, begins)? {
-            return Ok(false);
-        }
-        let end = distance.plus_constant(bytes)?;
-        let ends = self.pool.at_most(&end, &size)?;
-        let inside = self.holds(state, ends)?;
+        let inside = self.stays(state, distance, bytes, &size)?;
         if is_row {
             // A row that is longer than the distance of rows in the contents would reach into the next one.
-            let fits = self.pool.at_most(&end, &Poly::constant(PITCH))?;
-            return Ok(inside && self.holds(state, fits)?);
-        }
-        if inside {
-            return Ok(true);
+            return Ok(inside && self.fits(state, &distance.plus_constant(bytes)?)?);
         }
         let alone = state.objects.len() == 1 && self.program.region(region).objects.is_empty();
         let space = Poly::constant(self.program.machine.size_type().max() + 1);
-        let ends = self.pool.at_most(&end, &space)?;
-        Ok(alone && self.holds(state, ends)?)
+        Ok(inside || alone && self.stays(state, distance, bytes, &space)?)
     }
 
     /// The object with a fixed address that an access stays inside of, and the distance from its start.
@@ -453,9 +447,7 @@ impl Walker<'_> {
             if self.guess {
                 return Ok(Some((id, distance)));
             }
-            let begins = self.pool.at_most(&Poly::constant(0), &distance)?;
-            let ends = self.pool.at_most(&distance, &Poly::constant(i128::from(object.size) - bytes))?;
-            if self.holds(state, begins)? && self.holds(state, ends)? {
+            if self.stays(state, &distance, bytes, &Poly::constant(i128::from(object.size)))? {
                 return Ok(Some((id, distance)));
             }
         }

@@ -202,19 +202,13 @@ impl Walker<'_> {
                 let guessed = self.guess_all(subject, manner, &failed, exact, &mut solution)?;
                 self.set_guess(!exact);
                 let last = match guessed {
-                    Ok(last) => last.filter(|_| !exact),
-                    Err(made) => return Ok(Err(made)),
+                    Ok(Some(last)) if !exact => Ok(last),
+                    Ok(_) => self.round(subject, &solution)?,
+                    Err(made) => Err(made),
                 };
                 let last = match last {
-                    Some(last) => last,
-                    None => {
-                        let last = self.round(subject, &solution)?;
-                        let made = self.made(subject, &last.walked);
-                        if !made.is_empty() {
-                            return Ok(Err(made));
-                        }
-                        last
-                    }
+                    Ok(last) => last,
+                    Err(made) => return Ok(Err(made)),
                 };
                 if !exact || !self.refute(subject, &last.start, &last.walked.back, &mut solution, &mut failed)? {
                     let (base, told) = (last.start.facts.len(), last.unsolved.told);
@@ -236,11 +230,12 @@ impl Walker<'_> {
         self.prover.coarse = guess;
     }
 
-    /// Walks along the body with the closed forms that are known.
-    fn round(&mut self, subject: &Subject, solution: &Solution) -> Result<Pass, Stop> {
+    /// Walks along the body with the closed forms that are known; ends with new objects, if there are any.
+    fn round(&mut self, subject: &Subject, solution: &Solution) -> Result<Result<Pass, Made>, Stop> {
         let (start, unsolved) = self.state_at(subject, solution)?;
         let walked = self.iteration(subject.scope, start.clone())?;
-        Ok(Pass { start, unsolved, walked })
+        let made = self.made(subject, &walked);
+        Ok(if made.is_empty() { Ok(Pass { start, unsolved, walked }) } else { Err(made) })
     }
 
     /// Guesses until nothing new is found; the last walk along the body if it was made with all guesses. Ends with new
@@ -254,11 +249,10 @@ impl Walker<'_> {
         solution: &mut Solution,
     ) -> Result<Result<Option<Pass>, Made>, Stop> {
         for _ in 0..GUESSES {
-            let pass = self.round(subject, solution)?;
-            let made = self.made(subject, &pass.walked);
-            if !made.is_empty() {
-                return Ok(Err(made));
-            }
+            let pass = match self.round(subject, solution)? {
+                Ok(pass) => pass,
+                Err(made) => return Ok(Err(made)),
+            };
             if pass.walked.back.is_empty() {
                 // There is one iteration at most, and before it is as before the loop.
                 for var in subject.vars.iter().filter(|var| !failed.vars.contains(var)) {

@@ -26,10 +26,12 @@ const SLICE: u32 = 1 << 12;
 /// States between two progress reports.
 const REPORT_STATES: usize = 1024;
 /// When threads are compared that came from the same state.
-const WITHIN: Merging = Merging { looks: 64, all_looks: 1 << 10, ratio: 16 };
+const WITHIN: Merging = Merging { looks: 64, all_looks: 1 << 10 };
 /// When threads are compared that came from different states. That pays where several things happen in any order, but only
 /// after many states have been seen.
-const ACROSS: Merging = Merging { looks: 1 << 13, all_looks: 1 << 16, ratio: 16 };
+const ACROSS: Merging = Merging { looks: 1 << 13, all_looks: 1 << 16 };
+/// At least one thread of so many has to be the same as another one.
+const MERGE_RATIO: u32 = 16;
 /// An expansion that found so many states pauses, so that the first of many combinations of inputs lead somewhere soon.
 const FAN: usize = 256;
 /// At most so many expansions pause.
@@ -89,8 +91,6 @@ struct Merging {
     looks: u32,
     /// The same for all locations together.
     all_looks: u32,
-    /// At least one thread of so many has to be the same as another one.
-    ratio: u32,
 }
 
 /// How a state was reached first.
@@ -442,18 +442,18 @@ impl States {
         if self.bytes_met > self.options.max_bytes / 4 {
             self.forget_met();
         }
-        let Merging { looks: few, all_looks, ratio } = if self.across { ACROSS } else { WITHIN };
+        let Merging { looks: few, all_looks } = if self.across { ACROSS } else { WITHIN };
         let (looks, hits) = &mut self.merges[node];
         *looks += 1;
         *hits += u32::from(!is_new);
-        if *looks >= few && *hits < *looks / ratio {
+        if *looks >= few && *hits < *looks / MERGE_RATIO {
             self.walk.joins[node] = false;
         }
         let (looks, hits) = &mut self.all_merges;
         *looks += 1;
         *hits += u32::from(!is_new);
         if *looks >= all_looks {
-            let pays = *hits >= *looks / ratio;
+            let pays = *hits >= *looks / MERGE_RATIO;
             self.all_merges = (0, 0);
             if !pays && self.across {
                 self.across_after = self.statistics.steps.saturating_mul(4);
