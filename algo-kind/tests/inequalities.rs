@@ -34,3 +34,19 @@ fn a_sum_of_bytes() {
     assert!(proves(&text(2)));
     assert!(!proves(&text(1)));
 }
+
+#[test]
+fn an_equation_and_a_bound_that_need_each_other() {
+    let text = |coin: u32| {
+        format!(
+            "extern int __VERIFIER_nondet_int(void);
+            int main(void) {{ int q = 0, d = 0, v = 0, balance = 0;
+            while (q + d < 100000) {{ int key = __VERIFIER_nondet_int();
+                if (key == 0) {{ q++; balance += 25; }} else if (key == 1) {{ d++; balance += {coin}; }}
+                else if (key == 2) {{ if (balance >= 35) {{ v++; balance -= 35; }} }} else break; }}
+            check(balance == 25 * q + 10 * d - 35 * v); check(balance >= 0); return 0; }}"
+        )
+    };
+    assert!(proves(&text(10)));
+    assert!(!proves(&text(11)));
+}

@@ -220,7 +220,9 @@ impl Induction<'_> {
     ) -> Result<Vec<K>, Stop> {
         let terms = &mut manager.terms;
         let assumed = terms.and_all(&assumptions);
-        let more = algebra::consequences(terms, assumed);
+        let mut more = algebra::consequences(terms, assumed);
+        let claimed: Vec<TermId> = claims.iter().map(|claim| claim.1).collect();
+        more.extend(algebra::low_bits_of_products(terms, &claimed));
         let assumed: Vec<TermId> = more.into_iter().chain([assumed]).collect();
         let assumed = terms.and_all(&assumed);
         let mut formulas = vec![assumed];

@@ -11,12 +11,12 @@
 use std::collections::BTreeSet;
 
 use cfa::ids::VarId;
-use cfa::ir::Op;
+use cfa::ir::{CmpOp, Op};
 use smt::{BvBin, BvCmp, TermId};
 
 use super::arrays::{number, widened};
-use super::candidates::{Atom, Guesser, constants_in};
-use super::nullspace::independent;
+use super::candidates::{Atom, Guesser, compare, constants_in};
+use super::nullspace::{independent, null_space};
 use super::value::gcd;
 
 /// Between how many variables inequalities of two, three and four are looked for.
@@ -29,6 +29,8 @@ const SUM_BITS: u32 = 13;
 const CONSTANTS: usize = 4;
 /// How many inequalities are tried.
 const MOST: usize = 48;
+/// Between how many variables equations are at most.
+const MOST_TERMS: usize = 5;
 /// Fewer samples say nothing.
 const SAMPLES: usize = 10;
 
@@ -46,7 +48,7 @@ impl Inequality {
 }
 
 impl Guesser<'_> {
-    /// Inequalities that are true in all samples, beyond the comparisons of two variables.
+    /// Inequalities that are true in all samples, beyond the comparisons of two variables, and equations of mathematical numbers.
     pub(crate) fn inequalities(&mut self) -> Vec<TermId> {
         let vars = self.inequality_variables();
         let rows: BTreeSet<Vec<i128>> = self
@@ -71,7 +73,10 @@ impl Guesser<'_> {
         }
         found.sort_by_key(Inequality::weight);
         found.truncate(MOST);
-        found.iter().filter_map(|inequality| self.inequality(&vars, inequality)).collect()
+        let mut result: Vec<TermId> =
+            found.iter().filter_map(|inequality| self.inequality(&vars, inequality)).collect();
+        self.exact_equations(&vars, &rows, &mut result);
+        result
     }
 
     /// The variables that inequalities are about, the interesting ones first.
@@ -96,10 +101,47 @@ impl Guesser<'_> {
     }
 
     fn inequality(&mut self, vars: &[VarId], inequality: &Inequality) -> Option<TermId> {
+        let (sum, width) = self.sum(vars, &inequality.terms)?;
+        let bound = number(&mut self.manager.terms, inequality.bound, width);
+        Some(self.manager.terms.bv_cmp(BvCmp::Sle, sum, bound))
+    }
+
+    /// Equations between several variables that are true in all samples, and that the variables are at least as great as the
+    /// greatest of some bounds that they are not below in the samples. Neither may be inductive without the other: the
+    /// equations with wrap-around, which are tried before, do not bound anything.
+    fn exact_equations(&mut self, vars: &[VarId], rows: &[Vec<i128>], out: &mut Vec<TermId>) {
+        let with_one = rows.iter().map(|row| std::iter::once(1).chain(row.iter().copied()).collect()).collect();
+        let mut bounded = BTreeSet::new();
+        for coefficients in null_space(with_one, vars.len() + 1) {
+            let terms: Vec<(usize, i128)> =
+                coefficients[1..].iter().copied().enumerate().filter(|term| term.1 != 0).collect();
+            let small = coefficients.iter().all(|coefficient| coefficient.abs() <= MOST_COEFFICIENT);
+            if !small || !(3..=MOST_TERMS).contains(&terms.len()) {
+                continue;
+            }
+            let Some((sum, width)) = self.sum(vars, &terms) else { continue };
+            let constant = number(&mut self.manager.terms, -coefficients[0], width);
+            out.push(self.manager.terms.eq(sum, constant));
+            bounded.extend(terms.into_iter().map(|(at, _)| at));
+        }
+        for at in bounded {
+            let least = rows.iter().map(|row| row[at]).min().expect("there are some samples");
+            let Some(bound) = [1, 0, -1].into_iter().find(|&bound| bound <= least) else { continue };
+            let ty = self.program.var(vars[at]).ty;
+            if bound > ty.min() {
+                let x = self.term(Atom::Var(vars[at]));
+                let bound = self.manager.encoder.constant(&mut self.manager.terms, bound, ty);
+                out.push(compare(self.manager, CmpOp::Le, ty, bound, x));
+            }
+        }
+    }
+
+    /// A sum of variables times coefficients as a mathematical number, and its bits; none if a variable is no number.
+    fn sum(&mut self, vars: &[VarId], terms: &[(usize, i128)]) -> Option<(TermId, u32)> {
         let ty = |at: usize| self.program.var(vars[at]).ty;
-        let width = inequality.terms.iter().map(|&(at, _)| ty(at).bits).max()? + SUM_BITS;
+        let width = terms.iter().map(|&(at, _)| ty(at).bits).max()? + SUM_BITS;
         let mut sum = number(&mut self.manager.terms, 0, width);
-        for &(at, coefficient) in &inequality.terms {
+        for &(at, coefficient) in terms {
             let x = self.term(Atom::Var(vars[at]));
             let terms = &mut self.manager.terms;
             let x = widened(terms, x, self.program.var(vars[at]).ty, width)?;
@@ -107,8 +149,7 @@ impl Guesser<'_> {
             let product = terms.bv_bin(BvBin::Mul, factor, x);
             sum = terms.bv_bin(BvBin::Add, sum, product);
         }
-        let bound = number(&mut self.manager.terms, inequality.bound, width);
-        Some(self.manager.terms.bv_cmp(BvCmp::Sle, sum, bound))
+        Some((sum, width))
     }
 }
 

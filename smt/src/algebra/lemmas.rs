@@ -17,6 +17,8 @@ use crate::term::{BvBin, BvCmp, Term, TermId, Terms};
 const CONJECTURES: usize = 12;
 /// Of how many products it is said what they are if a factor is 0 or 1.
 const PRODUCTS: usize = 30;
+/// Of how many of the lowest bits of a product it is said what they are.
+const LOW_BITS: u32 = 4;
 
 /// A division by a constant that is not zero: dividend, divisor, remainder, and whether they are read in two's complement.
 struct Division {
@@ -92,14 +94,8 @@ pub fn consequences(terms: &mut Terms, formula: TermId) -> Vec<TermId> {
             result.push(terms.is_zero(width, &zero));
         }
     }
-    for t in nodes {
-        if terms.is_arithmetic(t) {
-            let polynomial = terms.polynomial(t);
-            let width = terms.width(t);
-            let products_of = polynomial.keys().filter(|monomial| monomial.len() > 1);
-            products.extend(products_of.map(|monomial| (width, monomial.clone())));
-        }
-    }
+    result.extend(low_bits_of_products(terms, &[formula]));
+    products.extend(products_among(terms, &nodes));
     for (width, monomial) in products.iter().take(PRODUCTS) {
         result.extend(by_factors(terms, *width, monomial));
     }
@@ -111,6 +107,31 @@ pub fn consequences(terms: &mut Terms, formula: TermId) -> Vec<TermId> {
         result.push(terms.bv_cmp(BvCmp::Ule, product, high));
     }
     result
+}
+
+/// The products in sums among some terms, with their widths.
+fn products_among(terms: &mut Terms, nodes: &[TermId]) -> BTreeSet<(u32, Monomial)> {
+    let mut products = BTreeSet::new();
+    for &t in nodes {
+        if terms.is_arithmetic(t) {
+            let width = terms.width(t);
+            let polynomial = terms.polynomial(t);
+            let products_of = polynomial.keys().filter(|monomial| monomial.len() > 1);
+            products.extend(products_of.map(|monomial| (width, monomial.clone())));
+        }
+    }
+    products
+}
+
+/// What the lowest bits of the products in some formulas are, if these are about such bits; this holds in any case.
+pub fn low_bits_of_products(terms: &mut Terms, formulas: &[TermId]) -> Vec<TermId> {
+    let nodes = terms.post_order(formulas, |_| false);
+    let bits = nodes.iter().map(|&t| low_bits(terms, t)).max().unwrap_or(0);
+    if bits == 0 || nodes.len() > SIZE {
+        return Vec::new();
+    }
+    let products = products_among(terms, &nodes).into_iter().take(PRODUCTS);
+    products.map(|(width, monomial)| by_low_bits(terms, width, &monomial, bits)).collect()
 }
 
 /// What a product is if a factor is 0 or 1.
@@ -130,6 +151,44 @@ fn by_factors(terms: &mut Terms, width: u32, monomial: &Monomial) -> Vec<TermId>
         }
     }
     result
+}
+
+/// How many of the lowest bits of a number a term is about: it is a remainder of a power of two.
+fn low_bits(terms: &Terms, t: TermId) -> u32 {
+    let bits = match *terms.get(t) {
+        Term::BvBin(BvBin::And, a, b) => {
+            let mask = terms.as_bv(a).or_else(|| terms.as_bv(b));
+            mask.filter(|&mask| mask.trailing_ones() + mask.leading_zeros() == u128::BITS)
+                .map_or(0, u128::trailing_ones)
+        }
+        Term::Extract { hi, lo: 0, .. } => hi + 1,
+        _ => 0,
+    };
+    if bits <= LOW_BITS { bits } else { 0 }
+}
+
+/// The lowest bits of a product depend on those of its factors only.
+fn by_low_bits(terms: &mut Terms, width: u32, monomial: &Monomial, bits: u32) -> TermId {
+    let bits = bits.min(width);
+    let mask = terms.bv(width, (1 << bits) - 1);
+    let low = |terms: &mut Terms, t: TermId| terms.bv_bin(BvBin::And, t, mask);
+    let zero = terms.bv(width, 0);
+    let mut of_factors = terms.bv(width, 1);
+    for &factor in monomial {
+        let mut sum = zero;
+        for bit in 0..bits {
+            let power = terms.bv(width, 1 << bit);
+            let is_set = terms.bv_bin(BvBin::And, factor, power);
+            let is_set = terms.ne(is_set, zero);
+            let shifted = terms.bv_bin(BvBin::Mul, power, of_factors);
+            let shifted = terms.ite(is_set, shifted, zero);
+            sum = terms.bv_bin(BvBin::Add, sum, shifted);
+        }
+        of_factors = low(terms, sum);
+    }
+    let product = terms.polynomial_term(width, &[(monomial.clone(), 1)].into());
+    let product = low(terms, product);
+    terms.eq(product, of_factors)
 }
 
 /// The differences of both sides of the equations among the parts of a conjunction.

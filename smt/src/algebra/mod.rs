@@ -28,7 +28,7 @@ use definitions::Definitions;
 use ideal::{Ideal, degree};
 
 pub use integers::in_integers;
-pub use lemmas::{conjectures, consequences};
+pub use lemmas::{conjectures, consequences, low_bits_of_products};
 pub use opaque::{all_without_products, has_product, has_quotient, needs_circuits, without_products};
 
 /// The most nodes of a formula.
@@ -63,10 +63,11 @@ fn is_hard(terms: &mut Terms, formula: TermId) -> bool {
 fn without_increments(terms: &mut Terms, formula: TermId) -> TermId {
     let nodes = terms.post_order(&[formula], |_| false);
     let mut memo: FxHashMap<TermId, TermId> = FxHashMap::default();
+    let mut increments = Increments::default();
     let mut found = false;
     for t in nodes {
         let new = terms.rebuild(t, |child| memo[&child]);
-        let new = match increment(terms, new) {
+        let new = match increments.taken_out(terms, new) {
             Some(sum) => {
                 found = true;
                 sum
@@ -78,21 +79,44 @@ fn without_increments(terms: &mut Terms, formula: TermId) -> TermId {
     if found { settled(terms, memo[&formula]) } else { formula }
 }
 
-/// A choice between numbers with a constant difference, as the second one and a choice between that difference and 0.
-fn increment(terms: &mut Terms, t: TermId) -> Option<TermId> {
-    let Term::Ite(condition, yes, no) = *terms.get(t) else { return None };
-    if !matches!(terms.sort(yes), Sort::Bv(_)) || terms.as_value(yes).is_some() || terms.as_value(no).is_some() {
-        return None;
+/// Which numbers depend on conditions only.
+#[derive(Default)]
+struct Increments {
+    memo: FxHashMap<TermId, bool>,
+}
+
+impl Increments {
+    /// A choice between numbers with a difference that depends on conditions only, as the second one and a choice between that
+    /// difference and 0.
+    fn taken_out(&mut self, terms: &mut Terms, t: TermId) -> Option<TermId> {
+        let Term::Ite(condition, yes, no) = *terms.get(t) else { return None };
+        if !matches!(terms.sort(yes), Sort::Bv(_)) || self.is_choice(terms, yes) || self.is_choice(terms, no) {
+            return None;
+        }
+        let difference = terms.polynomial_difference(yes, no)?;
+        let is_choice = |part: &TermId| self.is_choice(terms, *part);
+        if difference.is_empty() || !difference.keys().flatten().all(is_choice) {
+            return None;
+        }
+        let width = terms.width(yes);
+        let difference = terms.polynomial_term(width, &difference);
+        let zero = terms.bv(width, 0);
+        let choice = terms.ite(condition, difference, zero);
+        Some(terms.bv_bin(BvBin::Add, no, choice))
     }
-    let difference = terms.polynomial_difference(yes, no)?;
-    let (monomial, &constant) = difference.first_key_value()?;
-    if difference.len() != 1 || !monomial.is_empty() {
-        return None;
+
+    /// Whether a number is a constant in each case.
+    fn is_choice(&mut self, terms: &Terms, t: TermId) -> bool {
+        for node in terms.post_order(&[t], |node| self.memo.contains_key(&node)) {
+            let is_choice = match *terms.get(node) {
+                Term::Ite(_, yes, no) => self.memo[&yes] && self.memo[&no],
+                Term::BvBin(BvBin::Add | BvBin::Sub | BvBin::Mul, a, b) => self.memo[&a] && self.memo[&b],
+                _ => terms.as_value(node).is_some(),
+            };
+            self.memo.insert(node, is_choice);
+        }
+        self.memo[&t]
     }
-    let width = terms.width(yes);
-    let (constant, zero) = (terms.bv(width, constant), terms.bv(width, 0));
-    let choice = terms.ite(condition, constant, zero);
-    Some(terms.bv_bin(BvBin::Add, no, choice))
 }
 
 /// The cases of a formula that is hard, without those that are contradictory; none if it is not hard, or if there are too many

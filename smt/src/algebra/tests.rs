@@ -54,6 +54,65 @@ fn equations_are_used_together() {
     assert!(!proves(&mut n, &facts[1..], goal));
 }
 
+#[test]
+fn what_is_added_may_depend_on_several_conditions() {
+    // A machine that takes coins: 25 or 10 go in, 35 go out.
+    let mut n = Builder::new(32);
+    let [balance, q, d, v] = ["balance", "q", "d", "v"].map(|name| n.var(name));
+    let [is_q, is_d, is_v, enough] = ["is_q", "is_d", "is_v", "enough"].map(|name| n.bool(name));
+    let paid = n.terms.and(is_v, enough);
+    let sum = |n: &mut Builder, [balance, q, d, v]: [TermId; 4]| {
+        let [a, b, c] = [(25, q), (10, d), (-35, v)].map(|(factor, x)| {
+            let factor = n.k(factor);
+            n.mul(factor, x)
+        });
+        let sum = n.add(a, b);
+        let sum = n.add(sum, c);
+        n.terms.eq(balance, sum)
+    };
+    let before = sum(&mut n, [balance, q, d, v]);
+    let mut after = |coin: i128| {
+        let [one, of_q, of_d, of_v] = [1, coin, 10, -35].map(|k| n.k(k));
+        let [q1, d1, v1] = [(is_q, q), (is_d, d), (paid, v)].map(|(condition, x)| {
+            let more = n.add(x, one);
+            n.terms.ite(condition, more, x)
+        });
+        let [with_q, with_d, with_v] = [of_q, of_d, of_v].map(|more| n.add(balance, more));
+        let other = n.terms.ite(paid, with_v, balance);
+        let other = n.terms.ite(is_d, with_d, other);
+        let after = n.terms.ite(is_q, with_q, other);
+        let goal = sum(&mut n, [after, q1, d1, v1]);
+        let one_at_a_time = [n.terms.and(is_q, is_d), n.terms.and(is_q, paid), n.terms.and(is_d, paid)];
+        let facts: Vec<TermId> = one_at_a_time.map(|both| n.terms.not(both)).into_iter().chain([before]).collect();
+        follows(&mut n, &facts, goal)
+    };
+    assert!(after(25));
+    assert!(!after(26));
+}
+
+#[test]
+fn the_lowest_bits_of_a_product_are_those_of_its_factors() {
+    let mut n = Builder::new(32);
+    let [x, y] = ["x", "y"].map(|name| n.var(name));
+    let product = n.mul(x, y);
+    let [one, two, three] = [1, 2, 3].map(|k| n.k(k));
+    let [x_low, y_low, low] = [x, y, product].map(|t| n.terms.bv_bin(BvBin::And, t, three));
+    let facts = [n.terms.eq(x_low, two), n.terms.eq(y_low, three)];
+    let [is_two, is_one] = [two, one].map(|k| n.terms.eq(low, k));
+    let mut proved = |facts: &[TermId], goal: TermId| {
+        let all: Vec<TermId> = facts.iter().copied().chain([goal]).collect();
+        let all = n.terms.and_all(&all);
+        let mut more = consequences(&mut n.terms, all);
+        // Only what holds in any case.
+        more.retain(|part| !n.terms.conjuncts(all).contains(part));
+        more.extend(facts);
+        follows(&mut n, &more, goal)
+    };
+    assert!(proved(&facts, is_two));
+    assert!(!proved(&facts, is_one));
+    assert!(!proved(&facts[..1], is_two));
+}
+
 /// Whether a solver finds what is left of the facts and the negation of the goal contradictory, whatever quotients are.
 fn follows(n: &mut Builder, facts: &[TermId], goal: TermId) -> bool {
     let not = n.terms.not(goal);
@@ -258,6 +317,14 @@ impl Maker<'_> {
             if self.below(2) == 0 {
                 let more = self.number(NARROW, 0);
                 b = self.terms.bv_bin(BvBin::Add, a, more);
+            }
+            if self.below(3) == 0 {
+                // What is added depends on more conditions.
+                let (d, more, other) = (self.atom(0), self.terms.bv(NARROW, 2), self.terms.bv(NARROW, 5));
+                let more = self.terms.ite(d, more, other);
+                let more = self.terms.bv_bin(BvBin::Add, a, more);
+                let d = self.atom(0);
+                b = self.terms.ite(d, more, b);
             }
             let choice = self.terms.ite(c, a, b);
             sum = self.terms.bv_bin(BvBin::Add, sum, choice);

@@ -6,7 +6,7 @@
 //! through invertible operations.
 
 use super::ids::{Sort, TermId};
-use super::leaves::LeafOp;
+use super::leaves::{Comparison, LeafOp};
 use super::node::{BvBin, BvCmp, Term};
 use super::semantics::{bv_cmp, from_signed, mask, sext, signed_max, signed_min, to_signed};
 use super::store::Terms;
@@ -55,7 +55,7 @@ impl Terms {
         if let Some(t) = self.on_const_choices(a, b, |terms, x, y| terms.eq(x, y)) {
             return t;
         }
-        if let Some(t) = self.eq_same_condition(a, b) {
+        if let Some(t) = self.on_same_condition(Comparison::Eq, a, b) {
             return t;
         }
         if let (&Term::Concat(x, y), &Term::Concat(v, w)) = (self.get(a), self.get(b))
@@ -75,16 +75,6 @@ impl Terms {
             return t;
         }
         self.ordered_eq(a, b)
-    }
-
-    /// `ite(c, x, y) = ite(c, v, w)` to `ite(c, x = v, y = w)`.
-    pub(super) fn eq_same_condition(&mut self, a: TermId, b: TermId) -> Option<TermId> {
-        let (c, [x, y], [v, w]) = self.as_same_condition(a, b)?;
-        self.nested(|terms| {
-            let first = terms.eq(x, v);
-            let second = terms.eq(y, w);
-            terms.ite(c, first, second)
-        })
     }
 
     fn as_extension(&self, t: TermId) -> Option<Extension> {
@@ -216,15 +206,8 @@ impl Terms {
         if let Some(t) = self.on_const_choices(a, b, |terms, x, y| terms.bv_cmp(op, x, y)) {
             return t;
         }
-        if let Some((c, [x, y], [v, w])) = self.as_same_condition(a, b) {
-            let split = self.nested(|terms| {
-                let first = terms.bv_cmp(op, x, v);
-                let second = terms.bv_cmp(op, y, w);
-                terms.ite(c, first, second)
-            });
-            if let Some(t) = split {
-                return t;
-            }
+        if let Some(t) = self.on_same_condition(Comparison::Bv(op), a, b) {
+            return t;
         }
         match (self.as_extension(a), self.as_extension(b)) {
             (Some(x), Some(y)) if x.signed == y.signed => {

@@ -8,7 +8,7 @@
 //! [`MONOMIALS`] summands, the term is left as it was written.
 
 use super::ids::TermId;
-use super::leaves::LeafOp;
+use super::leaves::{Comparison, LeafOp};
 use super::node::Term;
 use super::semantics::{gcd, int_div, int_mod};
 use super::store::Terms;
@@ -352,7 +352,7 @@ impl Terms {
         if let Some(t) = self.on_const_choices(a, b, |terms, x, y| terms.eq(x, y)) {
             return t;
         }
-        if let Some(t) = self.eq_same_condition(a, b) {
+        if let Some(t) = self.on_same_condition(Comparison::Eq, a, b) {
             return t;
         }
         match self.linear(a).plus(-1, &self.linear(b)).and_then(|difference| self.eq_zero(&difference)) {

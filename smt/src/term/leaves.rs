@@ -69,6 +69,13 @@ pub(super) enum LeafOp {
     FpCmpRight(FpCmp, TermId),
 }
 
+/// A comparison of two numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Comparison {
+    Eq,
+    Bv(BvCmp),
+}
+
 impl Terms {
     /// Applies an operation to the leaves of `t`, if `t` is an if-then-else tree whose leaves are as demanded: only
     /// constants, or with `one_open` at most one other.
@@ -164,12 +171,26 @@ impl Terms {
         }
     }
 
-    /// The branches of two trees over the same condition.
-    pub(super) fn as_same_condition(&self, a: TermId, b: TermId) -> Option<(TermId, [TermId; 2], [TermId; 2])> {
-        match (self.get(a), self.get(b)) {
-            (&Term::Ite(c, a1, a2), &Term::Ite(d, b1, b2)) if c == d => Some((c, [a1, a2], [b1, b2])),
-            _ => None,
+    /// A comparison of two trees over the same condition, branch by branch: `ite(c, x, y) = ite(c, v, w)` is
+    /// `ite(c, x = v, y = w)`. Trees share branches, so each pair is compared once.
+    pub(super) fn on_same_condition(&mut self, op: Comparison, a: TermId, b: TermId) -> Option<TermId> {
+        let (c, [x, y], [v, w]) = match (self.get(a), self.get(b)) {
+            (&Term::Ite(c, x, y), &Term::Ite(d, v, w)) if c == d => (c, [x, y], [v, w]),
+            _ => return None,
+        };
+        if let Some(&known) = self.compared.get(&(op, a, b)) {
+            return Some(known);
         }
+        let result = self.nested(|terms| {
+            let mut compare = |a, b| match op {
+                Comparison::Eq => terms.eq(a, b),
+                Comparison::Bv(op) => terms.bv_cmp(op, a, b),
+            };
+            let (first, second) = (compare(x, v), compare(y, w));
+            terms.ite(c, first, second)
+        })?;
+        self.compared.insert((op, a, b), result);
+        Some(result)
     }
 
     /// A binary operation on two choices between constants, as the four combinations.

@@ -207,10 +207,7 @@ impl Terms {
         let isolated = candidates().filter(|(m, _)| {
             twos == 0 && m.len() == 1 && difference.keys().filter(|other| other.contains(&m[0])).count() == 1
         });
-        if let Some((monomial, _)) = isolated.clone().find(|(m, _)| self.as_var(m[0]).is_some()) {
-            return Leading { monomial: monomial.clone(), alone: true };
-        }
-        // What keeps the other coefficients small: a[k] = 3k + 1 instead of k = (a[k] - 1) / 3. That is the same for all multiples.
+        // What keeps the other coefficients small: x = 3k + 1 instead of k = (x - 1) / 3. That is the same for all multiples.
         let few = isolated.clone().count() <= COMPARED;
         let weight = |c: u128| {
             let inverse = inverse_odd(width, c);
@@ -220,7 +217,8 @@ impl Terms {
             });
             if few { sizes.max() } else { None }
         };
-        if let Some((monomial, _)) = isolated.min_by_key(|&(m, &c)| (weight(c), m[0])) {
+        let is_var = |m: &Monomial| self.as_var(m[0]).is_some();
+        if let Some((monomial, _)) = isolated.min_by_key(|&(m, &c)| (!is_var(m), weight(c), m[0])) {
             return Leading { monomial: monomial.clone(), alone: true };
         }
         let (monomial, _) = candidates()

@@ -7,7 +7,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use super::extremum::Extremum;
 use super::identity::StoreId;
 use super::ids::{Sort, SymId, TermId, Value};
-use super::leaves::{LeafOp, Leaves};
+use super::leaves::{Comparison, LeafOp, Leaves};
 use super::node::Term;
 use super::polynomial::Polynomial;
 use super::semantics::mask;
@@ -41,6 +41,8 @@ pub struct Terms {
     nodes: IndexSet<Term, FxBuildHasher>,
     infos: Vec<Info>,
     pub(super) leaf_memo: FxHashMap<(LeafOp, TermId), TermId>,
+    /// Comparisons of trees over the same condition.
+    pub(super) compared: FxHashMap<(Comparison, TermId, TermId), TermId>,
     pub(super) selections: FxHashMap<(TermId, TermId), TermId>,
     pub(super) polynomials: FxHashMap<TermId, Polynomial>,
     /// The sides of equations of sums as they were before they got their normal form.
@@ -67,6 +69,7 @@ impl Terms {
             nodes: IndexSet::default(),
             infos: Vec::new(),
             leaf_memo: FxHashMap::default(),
+            compared: FxHashMap::default(),
             selections: FxHashMap::default(),
             polynomials: FxHashMap::default(),
             written: FxHashMap::default(),

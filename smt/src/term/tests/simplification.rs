@@ -338,6 +338,39 @@ fn long_chains_stay_linear_and_deep_terms_are_no_problem() {
 }
 
 /// A polynomial in three variables as a list of products with coefficients.
+#[test]
+fn trees_with_common_branches_are_compared_once() {
+    let mut b = Builder::new(32);
+    let trees = |b: &mut Builder, names: [&str; 2]| {
+        let [mut last, mut tree] = names.map(|name| b.var(name));
+        for level in 0..60 {
+            let c = b.bool(&format!("c{level}"));
+            (last, tree) = (tree, b.terms.ite(c, tree, last));
+        }
+        tree
+    };
+    let (x, y) = (trees(&mut b, ["x", "x'"]), trees(&mut b, ["y", "y'"]));
+    // Each tree has as many branches as the 60th Fibonacci number.
+    for op in [BvCmp::Ule, BvCmp::Sle] {
+        let t = b.terms.bv_cmp(op, x, y);
+        assert!(b.terms.post_order(&[t], |_| false).len() < 1000);
+    }
+    let t = b.terms.eq(x, y);
+    assert!(b.terms.post_order(&[t], |_| false).len() < 1000);
+}
+
+#[test]
+fn equations_are_solved_for_what_keeps_their_numbers_small() {
+    let mut b = Builder::new(32);
+    let [q, d, v] = ["q", "d", "v"].map(|name| b.var(name));
+    let (three, five) = (b.k(3), b.k(5));
+    let (left, right) = (b.mul(three, q), b.mul(five, d));
+    let sum = b.add(left, right);
+    let equation = b.terms.eq(sum, v);
+    let Term::Eq(x, y) = *b.terms.get(equation) else { panic!("an equation") };
+    assert_eq!([x, y].into_iter().filter(|side| *side == v).count(), 1);
+}
+
 fn polynomial() -> impl Strategy<Value = Vec<(i8, Vec<usize>)>> {
     prop::collection::vec((any::<i8>(), prop::collection::vec(0usize..3, 0..4)), 1..6)
 }
