@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use cfa::ir::{ExprKind, FloatTy, Op};
+use cfa::machine::Random;
 use cfa::{ExprId, Program};
 use rustc_hash::FxHashSet;
 
@@ -41,6 +42,19 @@ impl Constants {
             doubles: doubles.into_iter().map(f64::from_bits).collect(),
         }
     }
+
+    /// One of the integers or a neighbour of it; a small number if there are none.
+    pub(crate) fn integer(&self, random: &mut Random) -> i128 {
+        match self.integers.len() {
+            0 => small(random),
+            n => self.integers[random.below(n)] + [0, 0, 0, 1, -1][random.below(5)],
+        }
+    }
+}
+
+/// From -4 to 15.
+pub(crate) fn small(random: &mut Random) -> i128 {
+    random.below(20) as i128 - 4
 }
 
 fn collect(

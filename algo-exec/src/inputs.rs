@@ -9,7 +9,7 @@ use cfa::machine::{Asked, Inputs, Random};
 use cfa::{EdgeId, IntTy, Program};
 use rustc_hash::FxHashMap;
 
-use crate::constants::Constants;
+use crate::constants::{Constants, small};
 
 /// A run asks for at most so many inputs.
 const MAX_INPUTS: usize = 1 << 21;
@@ -26,6 +26,8 @@ enum Way {
     Small,
     /// 0 or 1.
     Bit,
+    /// 1, and once in so many times 0, so that a loop that asks whether to go on goes on for long.
+    Rarely(usize),
     /// From -128 to 1023.
     Medium,
     /// A constant of the program or one of its neighbours.
@@ -89,6 +91,10 @@ impl Chosen {
             Way::Extreme,
             Way::Constant,
             Way::Any,
+            Way::Rarely(1 << 7),
+            Way::Rarely(1 << 11),
+            Way::Rarely(1 << 13),
+            Way::Rarely(1 << 15),
         ];
         let plan = match plain.get(number as usize) {
             Some(way) => Plan::Uniform(*way),
@@ -145,8 +151,10 @@ impl Chosen {
         let way = match self.plan {
             Plan::Uniform(way) => way,
             Plan::Mixed => way(random),
-            Plan::PerPlace => *self.ways.entry(edge).or_insert_with(|| match random.below(3) {
-                0 => Way::Same(small(random)),
+            Plan::PerPlace => *self.ways.entry(edge).or_insert_with(|| match random.below(6) {
+                0 | 1 => Way::Same(small(random)),
+                // What is furthest from where something goes wrong is often the same for all rounds of a loop.
+                2 => Way::Same(self.constants.integer(random)),
                 _ => way(random),
             }),
         };
@@ -167,10 +175,8 @@ impl Chosen {
             Way::Small => small(random),
             Way::Bit => random.below(2) as i128,
             Way::Medium => random.below(1152) as i128 - 128,
-            Way::Constant => match self.constants.integers.len() {
-                0 => small(random),
-                n => self.constants.integers[random.below(n)] + [0, 0, 0, 1, -1][random.below(5)],
-            },
+            Way::Rarely(one_in) => i128::from(random.below(one_in) > 0),
+            Way::Constant => self.constants.integer(random),
             Way::Extreme => match random.below(6) {
                 0 => ty.max() - 1,
                 1 => ty.min() + 1,
@@ -188,6 +194,7 @@ impl Chosen {
         let random = &mut self.random;
         let value = match way {
             Way::Same(value) => value as f64,
+            Way::Rarely(one_in) => f64::from(u8::from(random.below(one_in) > 0)),
             Way::Small | Way::Bit => [-1.0, 0.0, 0.5, 1.0, 2.0, -0.5, 1.5, 10.0][random.below(8)],
             Way::Medium => (random.next() >> 11) as f64 / (1u64 << 53) as f64 * 200.0 - 100.0,
             Way::Constant => match self.constants.doubles.len() {
@@ -255,10 +262,6 @@ impl Inputs for Chosen {
         self.bytes.push((addr, byte));
         Some(byte)
     }
-}
-
-fn small(random: &mut Random) -> i128 {
-    random.below(20) as i128 - 4
 }
 
 fn way(random: &mut Random) -> Way {

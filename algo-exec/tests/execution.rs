@@ -49,6 +49,28 @@ fn programs_without_inputs_are_decided() {
 }
 
 #[test]
+fn a_loop_that_asks_whether_to_go_on_goes_on_for_long() {
+    check(
+        "int main(void) { unsigned short s = 6; while (nondet_int()) s += 18; if (s % 6) reach_error(); return 0; }",
+        expect!["FALSE"],
+    );
+}
+
+#[test]
+fn one_place_has_the_same_worst_input_in_all_rounds() {
+    check(
+        "int main(void) { int x0 = nondet_int(), y = 0, n = 0;
+        if (x0 < 20 || x0 > 40) return 0;
+        for (int x = x0; x > 0; n++) {
+            if (y > 0) y--; else { x--; y = nondet_int(); if (y < 0 || y > 31) return 0; }
+        }
+        if (n > 31 * x0 - 31) reach_error();
+        return 0; }",
+        expect!["FALSE"],
+    );
+}
+
+#[test]
 fn a_run_that_is_stopped_goes_on() {
     let program = program(
         "int main(void) { unsigned s = nondet_int(); for (int i = 0; i < 1000000; i++) { s = s * 1103515245 + 12345; s ^= s >> 7; }

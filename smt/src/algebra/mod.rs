@@ -6,9 +6,11 @@
 //! [`by_cases`] splits a formula at the conditions that its polynomials depend on, and in each case rewrites all polynomials
 //! with the equations that hold there (`ideal`). What is computed with few bits and then extended is computed with many
 //! where the bounds of the case say that nothing is lost (`bounds`).
+//! Numbers that count how many of some conditions hold are compared as sums (`counts`).
 //! [`without_products`] is for contradictions that hold whatever the products are.
 
 mod bounds;
+mod counts;
 mod definitions;
 mod ideal;
 mod integers;
@@ -24,6 +26,7 @@ use rustc_hash::FxHashMap;
 use crate::term::polynomial::{Monomial, Polynomial};
 use crate::term::{BvBin, Sort, Term, TermId, Terms};
 pub(crate) use bounds::Bounds;
+use counts::without_counts;
 use definitions::Definitions;
 use ideal::{Ideal, degree};
 
@@ -42,6 +45,7 @@ const ROUNDS: usize = 4;
 
 /// A formula with the same models. It is `false` if in each case the equations contradict what else is said.
 pub fn by_cases(terms: &mut Terms, formula: TermId) -> TermId {
+    let formula = without_counts(terms, formula);
     if !is_hard(terms, formula) {
         return formula;
     }

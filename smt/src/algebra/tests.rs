@@ -91,6 +91,30 @@ fn what_is_added_may_depend_on_several_conditions() {
 }
 
 #[test]
+fn conditions_are_counted_in_any_order() {
+    let mut n = Builder::new(32);
+    let conditions: Vec<TermId> = (0..40).map(|at| n.bool(&format!("c{at}"))).collect();
+    let [zero, one] = [0, 1].map(|k| n.k(k));
+    let mut count = |order: &[TermId], begin: TermId| {
+        order.iter().fold(begin, |sum, &condition| {
+            let more = n.add(sum, one);
+            n.terms.ite(condition, more, sum)
+        })
+    };
+    let forwards = count(&conditions, zero);
+    let turned: Vec<TermId> = conditions.iter().rev().copied().collect();
+    let (backwards, more) = (count(&turned, zero), count(&turned, one));
+    let fewer = count(&turned[1..], zero);
+    let mut decided = |a: TermId, b: TermId| {
+        let equation = n.terms.eq(a, b);
+        by_cases(&mut n.terms, equation)
+    };
+    assert_eq!(decided(forwards, backwards), Terms::tru());
+    assert_eq!(decided(forwards, more), Terms::fls());
+    assert!(![Terms::tru(), Terms::fls()].contains(&decided(forwards, fewer)));
+}
+
+#[test]
 fn the_lowest_bits_of_a_product_are_those_of_its_factors() {
     let mut n = Builder::new(32);
     let [x, y] = ["x", "y"].map(|name| n.var(name));
@@ -333,8 +357,32 @@ impl Maker<'_> {
         self.terms.eq(sum, other)
     }
 
+    /// How many of some conditions hold, in one order and in another one, with something added.
+    fn counted(&mut self) -> TermId {
+        let mut conditions: Vec<TermId> = (0..4).map(|_| self.atom(0)).collect();
+        let steps = [1, 1, 2, 5].map(|step| self.terms.bv(NARROW, step));
+        let zero = self.terms.bv(NARROW, 0);
+        let mut count = |conditions: &[TermId]| {
+            conditions.iter().zip(steps).fold(zero, |sum, (&condition, step)| {
+                let more = self.terms.bv_bin(BvBin::Add, sum, step);
+                self.terms.ite(condition, more, sum)
+            })
+        };
+        let one = count(&conditions);
+        conditions.swap(0, 1);
+        let other = count(&conditions);
+        let more = self.below(2) as u128;
+        let more = self.terms.bv(NARROW, more);
+        let other = self.terms.bv_bin(BvBin::Add, other, more);
+        self.terms.eq(one, other)
+    }
+
     fn formula(&mut self) -> TermId {
         let mut parts = Vec::new();
+        if self.below(3) == 0 {
+            let counted = self.counted();
+            parts.push(if self.below(2) == 0 { self.terms.not(counted) } else { counted });
+        }
         if self.below(2) == 0 {
             let counts = self.counts();
             parts.push(if self.below(2) == 0 { self.terms.not(counts) } else { counts });
