@@ -12,5 +12,5 @@ pub mod trace;
 pub mod unrolling;
 
 pub use bmc::{Bmc, Increase, Options, Times};
-pub use ranges::{Ranges, input_ranges};
+pub use ranges::{Ranges, before_cycles, input_ranges};
 pub use unrolling::{Start, Unrolling};

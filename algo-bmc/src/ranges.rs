@@ -1,29 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The values that inputs can have in executions that matter: the part of the program before its first loops is unrolled
-//! once, and the solver finds the least and the greatest value of each input over all paths that go on from there.
+//! The values that inputs can have in executions that matter: the part of the program before its first loops and recursive calls is
+//! unrolled once, and the solver finds the least and the greatest value of each input over all paths that go on from there.
 //!
-//! Many programs read a few inputs, bound them by assumptions, and loop. An execution that reaches neither a loop head nor
+//! Many programs read a few inputs, bound them by assumptions, and loop. An execution that reaches neither the end of that part nor
 //! a target nor an unsupported construct ends before all of them, so its inputs do not matter. An edge that can be taken
 //! again later, in a loop or by another call of its function, has no range.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::sync::Arc;
 
+use cfa::Program;
 use cfa::ids::{EdgeId, NodeId};
 use cfa::ir::{HavocOrigin, IntTy, Op};
-use cpa_core::{ArgId, Cx, Stop};
+use cpa_core::{ArgId, Counting, Cx, Stop};
+use cpa_predicate::Manager;
 use smt::{BvCmp, Sort, TermId};
 
 use crate::query::{Answer, ask};
-use crate::unrolling::Unrolling;
+use crate::unrolling::{Start, Unrolling};
 
-/// For each input edge before the first loops: the least and the greatest value that matters.
+/// For each input edge before the first loops and recursive calls: the least and the greatest value that matters.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Ranges {
     /// By edge; inputs with more than the allowed number of values are missing.
     pub of: BTreeMap<EdgeId, (i128, i128)>,
 }
 
-/// The ranges of all inputs with at most `most` values; `unrolling` has not begun and counts visits. None if the solver
+/// The unrolling of the part before the first loops and recursive calls, for [`input_ranges`].
+pub fn before_cycles(program: &Arc<Program>, targets: &BTreeSet<NodeId>, manager: &Rc<RefCell<Manager>>) -> Unrolling {
+    // The first visit of the head of a loop ends that part, or the second activation of a function.
+    let counting = if program.recursive().is_empty() { Counting::Visits } else { Counting::Iterations };
+    Unrolling::new(program, targets, manager, Start::Entry, counting)
+}
+
+/// The ranges of all inputs with at most `most` values; `unrolling` is one of [`before_cycles`] that has not begun. None if the solver
 /// gave up on a question without which nothing can be said.
 pub fn input_ranges(cx: &mut Cx, unrolling: &mut Unrolling, most: i128) -> Result<Option<Ranges>, Stop> {
     unrolling.extend(cx, 1)?;
@@ -206,13 +218,8 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::unrolling::Start;
     use cfa::{Options, Property, Source};
-    use cpa_core::Counting;
-    use cpa_predicate::{Encoding, Manager, region::Library};
-    use std::cell::RefCell;
-    use std::rc::Rc;
-    use std::sync::Arc;
+    use cpa_predicate::{Encoding, region::Library};
 
     fn ranges(text: &str) -> Vec<(i128, i128)> {
         let head = "void abort(void); void reach_error(void); int __VERIFIER_nondet_int(void);
@@ -222,7 +229,7 @@ mod tests {
         let targets = program.targets(&Property::default_errors());
         let manager = Manager::new(&program, Encoding::Bitvector, Library::default()).unwrap();
         let manager = Rc::new(RefCell::new(manager));
-        let mut unrolling = Unrolling::new(&program, &targets, &manager, Start::Entry, Counting::Visits);
+        let mut unrolling = before_cycles(&program, &targets, &manager);
         input_ranges(&mut Cx::unlimited(), &mut unrolling, 1000).unwrap().unwrap().of.into_values().collect()
     }
 
@@ -232,6 +239,14 @@ mod tests {
             assume(x >= -3 && x <= 20); assume(y > x && y < 50);
             while (x < y) { x++; if (x == 77) reach_error(); } return 0; }";
         assert_eq!(ranges(text), [(-3, 20), (-2, 49)]);
+    }
+
+    #[test]
+    fn assumptions_before_recursive_calls_bound_the_inputs() {
+        let text = "int f(int n) { if (n <= 0) return __VERIFIER_nondet_int(); return f(n - 1) + f(n - 2); }
+            int main(void) { int x = __VERIFIER_nondet_int(); if (x < 2 || x > 9) return 0;
+            if (f(x) == 77) reach_error(); return 0; }";
+        assert_eq!(ranges(text), [(2, 9)]);
     }
 
     #[test]

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Execution with all inputs, put together: bounded model checking of the part before the first loops finds which inputs
-//! matter, the concrete machine does the rest.
+//! Execution with all inputs, put together: bounded model checking of the part before the first loops or recursive calls finds which
+//! inputs matter, the concrete machine does the rest.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use algo_bmc::{Start, Unrolling, input_ranges};
+use algo_bmc::{Unrolling, before_cycles, input_ranges};
 use algo_exec::Exhaustive;
 use cfa::Program;
 use cfa::ids::NodeId;
-use cpa_core::{Assurance, Counting, Cx, Outcome, Reason, Stop, Verdict};
+use cpa_core::{Assurance, Cx, Outcome, Reason, Stop, Verdict};
 
 use super::{Analysis, manager};
 use crate::options::Config;
@@ -36,7 +36,7 @@ impl ExhaustiveAnalysis {
     pub fn new(program: Arc<Program>, targets: BTreeSet<NodeId>, config: &Config) -> Result<Self, String> {
         let mut notes = Vec::new();
         let manager = Rc::new(RefCell::new(manager(&program, config, &mut notes)?));
-        let unrolling = Unrolling::new(&program, &targets, &manager, Start::Entry, Counting::Visits);
+        let unrolling = before_cycles(&program, &targets, &manager);
         let max_bytes = usize::try_from(config.execution_memory.0).unwrap_or(usize::MAX);
         Ok(Self { program, targets, unrolling, max_bytes, exhaustive: None, notes })
     }
