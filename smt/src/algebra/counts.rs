@@ -7,10 +7,10 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{SIZE, equation};
+use super::{SIZE, equation, is_number};
 use crate::term::polynomial::{Polynomial, plus};
 use crate::term::semantics::mask;
-use crate::term::{Sort, Term, TermId, Terms};
+use crate::term::{Term, TermId, Terms};
 
 /// A formula with the same models, in which equations between counts are decided where these differ by a constant.
 pub(super) fn without_counts(terms: &mut Terms, formula: TermId) -> TermId {
@@ -57,8 +57,7 @@ impl Counts {
 
     /// A number as a sum of choices between one and zero; none if it is no count, or of too many conditions.
     fn sum(&mut self, terms: &mut Terms, number: TermId) -> Option<Polynomial> {
-        let is_number = |t: TermId| matches!(terms.sort(t), Sort::Bv(_));
-        for t in terms.post_order(&[number], |t| self.memo.contains_key(&t) || !is_number(t)) {
+        for t in terms.post_order(&[number], |t| self.memo.contains_key(&t) || !is_number(terms, t)) {
             let sum = match *terms.get(t) {
                 Term::Bv { bits: 0, .. } => Some(Polynomial::default()),
                 Term::Bv { bits, .. } => Some(Polynomial::new([(Vec::new(), bits)].into())),

@@ -94,7 +94,7 @@ pub fn consequences(terms: &mut Terms, formula: TermId) -> Vec<TermId> {
             result.push(terms.is_zero(width, &zero));
         }
     }
-    result.extend(low_bits_of_products(terms, &[formula]));
+    result.extend(low_bits_among(terms, &nodes));
     products.extend(products_among(terms, &nodes));
     for (width, monomial) in products.iter().take(PRODUCTS) {
         result.extend(by_factors(terms, *width, monomial));
@@ -126,11 +126,15 @@ fn products_among(terms: &mut Terms, nodes: &[TermId]) -> BTreeSet<(u32, Monomia
 /// What the lowest bits of the products in some formulas are, if these are about such bits; this holds in any case.
 pub fn low_bits_of_products(terms: &mut Terms, formulas: &[TermId]) -> Vec<TermId> {
     let nodes = terms.post_order(formulas, |_| false);
+    if nodes.len() <= SIZE { low_bits_among(terms, &nodes) } else { Vec::new() }
+}
+
+fn low_bits_among(terms: &mut Terms, nodes: &[TermId]) -> Vec<TermId> {
     let bits = nodes.iter().map(|&t| low_bits(terms, t)).max().unwrap_or(0);
-    if bits == 0 || nodes.len() > SIZE {
+    if bits == 0 {
         return Vec::new();
     }
-    let products = products_among(terms, &nodes).into_iter().take(PRODUCTS);
+    let products = products_among(terms, nodes).into_iter().take(PRODUCTS);
     products.map(|(width, monomial)| by_low_bits(terms, width, &monomial, bits)).collect()
 }
 

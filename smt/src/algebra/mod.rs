@@ -94,7 +94,7 @@ impl Increments {
     /// difference and 0.
     fn taken_out(&mut self, terms: &mut Terms, t: TermId) -> Option<TermId> {
         let Term::Ite(condition, yes, no) = *terms.get(t) else { return None };
-        if !matches!(terms.sort(yes), Sort::Bv(_)) || self.is_choice(terms, yes) || self.is_choice(terms, no) {
+        if !is_number(terms, yes) || self.is_choice(terms, yes) || self.is_choice(terms, no) {
             return None;
         }
         let difference = terms.polynomial_difference(yes, no)?;
@@ -111,7 +111,7 @@ impl Increments {
 
     /// Whether a number is a constant in each case.
     fn is_choice(&mut self, terms: &Terms, t: TermId) -> bool {
-        for node in terms.post_order(&[t], |node| self.memo.contains_key(&node)) {
+        for node in terms.post_order(&[t], |node| self.memo.contains_key(&node) || !is_number(terms, node)) {
             let is_choice = match *terms.get(node) {
                 Term::Ite(_, yes, no) => self.memo[&yes] && self.memo[&no],
                 Term::BvBin(BvBin::Add | BvBin::Sub | BvBin::Mul, a, b) => self.memo[&a] && self.memo[&b],
@@ -155,10 +155,14 @@ fn truth(terms: &Terms, condition: TermId) -> (TermId, TermId) {
     (condition, terms.bool(!negated))
 }
 
+fn is_number(terms: &Terms, t: TermId) -> bool {
+    matches!(terms.sort(t), Sort::Bv(_))
+}
+
 /// The sides of an equation of numbers.
 fn equation(terms: &Terms, t: TermId) -> Option<(TermId, TermId)> {
     match *terms.get(t) {
-        Term::Eq(a, b) if matches!(terms.sort(a), Sort::Bv(_)) => Some((a, b)),
+        Term::Eq(a, b) if is_number(terms, a) => Some((a, b)),
         _ => None,
     }
 }

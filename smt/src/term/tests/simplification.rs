@@ -337,7 +337,6 @@ fn long_chains_stay_linear_and_deep_terms_are_no_problem() {
     let _ = terms.lift_ites(equal, 3);
 }
 
-/// A polynomial in three variables as a list of products with coefficients.
 #[test]
 fn trees_with_common_branches_are_compared_once() {
     let mut b = Builder::new(32);
@@ -371,6 +370,7 @@ fn equations_are_solved_for_what_keeps_their_numbers_small() {
     assert_eq!([x, y].into_iter().filter(|side| *side == v).count(), 1);
 }
 
+/// A polynomial in three variables as a list of products with coefficients.
 fn polynomial() -> impl Strategy<Value = Vec<(i8, Vec<usize>)>> {
     prop::collection::vec((any::<i8>(), prop::collection::vec(0usize..3, 0..4)), 1..6)
 }
