@@ -4,7 +4,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use cfa::ir::{FloatTy, Op};
+use cfa::ir::{FloatTy, HavocOrigin, Op};
 use cfa::machine::{Asked, Inputs, Random};
 use cfa::{EdgeId, IntTy, Program};
 use rustc_hash::FxHashMap;
@@ -13,6 +13,9 @@ use crate::constants::{Constants, small};
 
 /// A run asks for at most so many inputs.
 const MAX_INPUTS: usize = 1 << 21;
+
+/// A program is started with fewer arguments than this; no system passes as many as C's types allow.
+const MAX_ARGUMENTS: i128 = 1000;
 
 /// One in so many runs has the same number as its inputs, one after the other.
 const SWEEP: u64 = 8;
@@ -146,6 +149,13 @@ impl Chosen {
         !self.values.is_empty() || !self.bytes.is_empty()
     }
 
+    /// Whether a place is where the first parameter of `main` gets its value.
+    fn is_argument_count(&self, edge: EdgeId) -> bool {
+        let Op::Havoc { var, origin: HavocOrigin::Uninitialised } = &self.program.edge(edge).op else { return false };
+        let main = self.program.func(self.program.main);
+        &*main.name == "main" && main.params.first() == Some(var)
+    }
+
     fn choose(&mut self, edge: EdgeId, ty: IntTy) -> i128 {
         let random = &mut self.random;
         let way = match self.plan {
@@ -242,7 +252,10 @@ impl Inputs for Chosen {
             None => {
                 let truth = matches!(self.program.edge(asked.edge).op,
                     Op::Havoc { var, .. } if self.program.var(var).truth);
-                let value = self.choose(asked.edge, ty);
+                let mut value = self.choose(asked.edge, ty);
+                if self.is_argument_count(asked.edge) {
+                    value = value.rem_euclid(MAX_ARGUMENTS);
+                }
                 if truth && value != 0 && value != 1 { i128::from(self.random.below(2) as u64) } else { value }
             }
         };

@@ -69,18 +69,24 @@ impl Terms {
             Term::True => TermId::FALSE,
             Term::False => TermId::TRUE,
             Term::Not(a) => a,
-            Term::And(ref xs) if self.is_cube(xs) => {
-                let xs = xs.to_vec();
-                let negated: Vec<TermId> = xs.into_iter().map(|x| self.not(x)).collect();
-                self.nary(Kind::Or, &negated)
-            }
-            Term::Or(ref xs) if self.is_cube(xs) => {
-                let xs = xs.to_vec();
-                let negated: Vec<TermId> = xs.into_iter().map(|x| self.not(x)).collect();
-                self.nary(Kind::And, &negated)
-            }
+            Term::And(ref xs) if self.is_cube(xs) => self.negated_cube(Kind::Or, t),
+            Term::Or(ref xs) if self.is_cube(xs) => self.negated_cube(Kind::And, t),
             _ => self.intern(Term::Not(t)),
         }
+    }
+
+    /// The negated literals of `t`, joined by `kind`. What simplifications make of them does not always show that it is the
+    /// complement, so it is noted.
+    fn negated_cube(&mut self, kind: Kind, t: TermId) -> TermId {
+        if let Some(&known) = self.complements.get(&t) {
+            return known;
+        }
+        let literals = self.operands(kind.dual(), t).unwrap_or_default().to_vec();
+        let negated: Vec<TermId> = literals.into_iter().map(|x| self.not(x)).collect();
+        let complement = self.nary(kind, &negated);
+        self.complements.insert(t, complement);
+        self.complements.entry(complement).or_insert(t);
+        complement
     }
 
     fn is_cube(&self, xs: &[TermId]) -> bool {
@@ -300,7 +306,8 @@ impl Terms {
         if xs.len() < 2 {
             return xs.first().copied().unwrap_or(kind.unit());
         }
-        let contradictory = |x: &TermId| self.negated(*x).is_some_and(|a| xs.binary_search(&a).is_ok());
+        let complement = |x: TermId| self.negated(x).or_else(|| self.complements.get(&x).copied());
+        let contradictory = |x: &TermId| complement(*x).is_some_and(|a| xs.binary_search(&a).is_ok());
         if xs.iter().any(contradictory) {
             return kind.zero();
         }
@@ -456,6 +463,24 @@ impl Terms {
                 return Some(true);
             }
             return flat.iter().any(|&x| self.complementary(x, o)).then_some(false);
+        }
+        if let Some(inner) = self.operands(kind.dual(), o) {
+            // Only reached for operands of negated operands, whose kind is the same one.
+            if inner.len() > CUBE {
+                return None;
+            }
+            let mut none = true;
+            for &i in inner {
+                if self.operands(kind, i).is_some() {
+                    none = false;
+                    continue;
+                }
+                match self.decide(kind, i, flat, negated, known) {
+                    Some(true) => return Some(true),
+                    decision => none &= decision == Some(false),
+                }
+            }
+            return none.then_some(false);
         }
         self.decide_by_values(kind, o, known)
     }

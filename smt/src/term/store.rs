@@ -40,6 +40,8 @@ pub struct Terms {
     ambiguous: Vec<bool>,
     nodes: IndexSet<Term, FxBuildHasher>,
     infos: Vec<Info>,
+    /// Conjunctions and disjunctions of literals, and what negation made of them.
+    pub(super) complements: FxHashMap<TermId, TermId>,
     pub(super) leaf_memo: FxHashMap<(LeafOp, TermId), TermId>,
     /// Comparisons of trees over the same condition.
     pub(super) compared: FxHashMap<(Comparison, TermId, TermId), TermId>,
@@ -68,6 +70,7 @@ impl Terms {
             ambiguous: Vec::new(),
             nodes: IndexSet::default(),
             infos: Vec::new(),
+            complements: FxHashMap::default(),
             leaf_memo: FxHashMap::default(),
             compared: FxHashMap::default(),
             selections: FxHashMap::default(),
