@@ -80,6 +80,11 @@ impl StepUnrolling {
         &self.heads[..self.first]
     }
 
+    /// Where the property is violated, or what is not supported is reached, in the first segment.
+    pub fn first_bad(&self) -> &[ArgId] {
+        &self.first_bad
+    }
+
     /// The unrolled program.
     pub fn unrolling(&self) -> &Unrolling {
         &self.unrolling

@@ -43,10 +43,6 @@ const MULTIPLES: usize = 4;
 const MULTIPLES_OF: usize = 2;
 /// How many conditions of the program are tried.
 const CONDITIONS: usize = 60;
-/// How many conditions of the program facts may depend on.
-const SPLITS: usize = 6;
-/// How many facts may depend on each of them.
-const CONDITIONAL: usize = 60;
 
 /// What the data-flow analysis says, as candidates.
 pub(crate) fn from_environment(manager: &mut Manager, program: &Program, env: Option<&Env>) -> Vec<TermId> {
@@ -135,6 +131,8 @@ pub(crate) struct Guesser<'a> {
     pub(crate) samples: &'a [Sample],
     /// The functions whose variables can be mentioned, with a place in each where it goes on.
     funcs: BTreeMap<FuncId, NodeId>,
+    /// What excludes violations.
+    pub(super) preconditions: &'a [TermId],
     current: &'a Current,
     /// What is left to try if a candidate of a run does not hold.
     pub(crate) weaker: Vec<Weaker>,
@@ -152,12 +150,19 @@ impl<'a> Guesser<'a> {
     ) -> Self {
         let places = places(program, &cutpoints.points()[number]);
         let funcs = places.map(|place| (program.node(place).func, place)).collect();
-        Guesser { manager, program, layout, samples, funcs, current, weaker: Vec::new() }
+        Guesser { manager, program, layout, samples, funcs, preconditions: &[], current, weaker: Vec::new() }
     }
 
     /// The variables that can be mentioned at the cut point, see [`interesting_variables`].
     pub(super) fn variables(&self) -> Vec<VarId> {
         interesting_variables(self.program, &|var| is_in_scope(self.program, &self.funcs, var))
+    }
+
+    /// The cells and variables that can be mentioned, the most interesting ones of each first.
+    pub(super) fn atoms(&self) -> Vec<Atom> {
+        let in_scope = |var: VarId| is_in_scope(self.program, &self.funcs, var);
+        let cells = cells(self.layout, &in_scope).map(Atom::Cell);
+        cells.chain(self.variables().into_iter().map(Atom::Var)).collect()
     }
 
     /// Candidates that are true in all samples, or (`conditional`) in those that meet a condition of the program.
@@ -174,15 +179,14 @@ impl<'a> Guesser<'a> {
                 .get(&func)
                 .is_some_and(|&place| program.var(var).temporary || points(var) || current.contains(place, var)),
         };
-        let vars = self.variables();
-        let atoms: Vec<Atom> =
-            cells(layout, &in_scope).map(Atom::Cell).chain(vars.into_iter().map(Atom::Var)).collect();
+        let atoms = self.atoms();
         let mut terms: Vec<TermId> = Vec::new();
         conditions(self.manager, program, &in_scope, &mut terms);
         terms.retain(|&term| samples.iter().all(|sample| holds(self.manager, program, term, sample)));
         self.multiplied(&in_scope, &atoms, &mut terms);
         self.copies(&in_scope, &mut terms);
         self.noted(&in_scope, &mut terms);
+        self.excluding(&in_scope, &mut terms);
         self.comparisons(&atoms, &mut terms);
         self.equations(&atoms, &mut terms);
         self.sums(&in_scope, &atoms, &mut terms);
@@ -221,54 +225,20 @@ impl<'a> Guesser<'a> {
         }
     }
 
-    /// What holds wherever a condition of the program does.
-    fn conditional(
-        &mut self,
-        atoms: &[Atom],
-        in_scope: &dyn Fn(VarId) -> bool,
-        is_current: &dyn Fn(VarId) -> bool,
-        out: &mut Vec<TermId>,
-    ) {
-        let (program, layout) = (self.program, self.layout);
-        for (condition, some) in self.splits(in_scope) {
-            let mut facts = Vec::new();
-            let funcs = self.funcs.clone();
-            let (current, weaker) = (self.current, Vec::new());
-            let mut among = Guesser { manager: self.manager, program, layout, samples: &some, funcs, current, weaker };
-            among.equations(atoms, &mut facts);
-            let mut search = Search::new(among.manager, program, layout, &some, is_current);
-            facts.extend(search.run());
-            among.comparisons(atoms, &mut facts);
-            among.multiples(atoms, &mut facts);
-            // Memory may have no value in the samples that do not meet the condition.
-            facts.retain(|&fact| !out.contains(&fact) || self.manager.terms.has_array(fact));
-            facts.truncate(CONDITIONAL);
-            out.extend(facts.into_iter().map(|fact| self.manager.terms.implies(condition, fact)));
+    /// A guesser that looks at some of the samples only.
+    pub(super) fn among<'b>(&'b mut self, samples: &'b [Sample]) -> Guesser<'b> {
+        let funcs = self.funcs.clone();
+        let Guesser { program, layout, current, .. } = *self;
+        Guesser {
+            manager: self.manager,
+            program,
+            layout,
+            samples,
+            funcs,
+            preconditions: &[],
+            current,
+            weaker: Vec::new(),
         }
-    }
-
-    /// Conditions that some samples meet and others do not, with those that do. What ends a loop is no such condition.
-    fn splits(&mut self, in_scope: &dyn Fn(VarId) -> bool) -> Vec<(TermId, Vec<Sample>)> {
-        let program = self.program;
-        let mut splits: Vec<(TermId, Vec<Sample>)> = Vec::new();
-        for edge in program.edges.iter().filter(|edge| !program.loops.is_head(edge.src)) {
-            let Op::Assume { cond, truth } = edge.op else { continue };
-            let vars = program.exprs.vars(cond);
-            if vars.is_empty() || !vars.iter().all(|&var| in_scope(var) && !program.var(var).temporary) {
-                continue;
-            }
-            let Ok(term) = self.manager.encoder.truth(&mut self.manager.terms, cond) else { continue };
-            let term = if truth { term } else { self.manager.terms.not(term) };
-            if splits.len() == SPLITS || splits.iter().any(|split| split.0 == term) {
-                continue;
-            }
-            let meets = |sample: &&Sample| holds(self.manager, program, term, sample);
-            let some: Vec<Sample> = self.samples.iter().filter(meets).cloned().collect();
-            if some.len() >= 4 && some.len() < self.samples.len() {
-                splits.push((term, some));
-            }
-        }
-        splits
     }
 
     pub(super) fn ty(&self, atom: Atom) -> IntTy {
@@ -308,7 +278,7 @@ impl<'a> Guesser<'a> {
     }
 
     /// Comparisons of variables with each other and with constants of the program.
-    fn comparisons(&mut self, atoms: &[Atom], out: &mut Vec<TermId>) {
+    pub(super) fn comparisons(&mut self, atoms: &[Atom], out: &mut Vec<TermId>) {
         let compared = &atoms[..atoms.len().min(COMPARED)];
         for (at, &a) in compared.iter().enumerate() {
             let ty = self.ty(a);
@@ -373,7 +343,7 @@ impl<'a> Guesser<'a> {
     }
 
     /// What is not greater than a multiple of an index: sums of elements that are not greater than a constant of the program.
-    fn multiples(&mut self, atoms: &[Atom], out: &mut Vec<TermId>) {
+    pub(super) fn multiples(&mut self, atoms: &[Atom], out: &mut Vec<TermId>) {
         if self.manager.encoder.encoding() != Encoding::Bitvector {
             return;
         }
@@ -435,7 +405,7 @@ impl<'a> Guesser<'a> {
     }
 
     /// Equations between linear terms and products that hold in all samples.
-    fn equations(&mut self, atoms: &[Atom], out: &mut Vec<TermId>) {
+    pub(super) fn equations(&mut self, atoms: &[Atom], out: &mut Vec<TermId>) {
         let known = |atom: &&Atom| self.samples.iter().all(|sample| value_of(**atom, sample).is_some());
         let known: Vec<Atom> = atoms.iter().filter(known).copied().collect();
         let mut widths: Vec<u32> = known.iter().map(|&atom| self.ty(atom).bits).collect();
@@ -556,7 +526,7 @@ fn is_in_scope(program: &Program, funcs: &BTreeMap<FuncId, NodeId>, var: VarId) 
 }
 
 /// The value of an atom in a sample.
-fn value_of(atom: Atom, sample: &Sample) -> Option<i128> {
+pub(super) fn value_of(atom: Atom, sample: &Sample) -> Option<i128> {
     match atom {
         Atom::Var(var) => sample.vars.get(&var).copied(),
         Atom::Cell(at) => sample.cells.get(at).copied().flatten(),

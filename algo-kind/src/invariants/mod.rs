@@ -6,6 +6,8 @@
 
 mod arrays;
 mod candidates;
+mod conditional;
+mod control;
 mod dataflow;
 mod env;
 mod induction;
@@ -15,6 +17,7 @@ mod memory;
 mod multiplied;
 mod noted;
 pub mod nullspace;
+mod preconditions;
 mod proposed;
 mod sample;
 mod sums;
@@ -85,6 +88,8 @@ enum Stage {
     Guesses,
     /// Inequalities between two and more variables.
     Inequalities,
+    /// Which values variables with few values have at once, and equations where they have one of them.
+    Control,
     /// About variables, cells and arrays.
     Memory,
     /// Parts of arrays for which something holds that does not hold for larger ones.
@@ -109,6 +114,8 @@ pub struct Generator {
     layout: Layout,
     /// The samples of each cut point.
     sampled: Option<Vec<Vec<Sample>>>,
+    /// What excludes violations at each cut point, once it was asked for.
+    preconditions: Option<Vec<Vec<TermId>>>,
     /// The candidates of the last stage about memory, and what is left to try if they do not hold.
     tried: Vec<Vec<TermId>>,
     weaker: Vec<Vec<Weaker>>,
@@ -139,10 +146,19 @@ impl Generator {
                     fine,
                     Stage::Memory,
                     Stage::Inequalities,
+                    Stage::Control,
                     Stage::Conditional,
                 ]
             }
         };
+        if control::has_modes(program) {
+            // They tell more than anything else.
+            let last = stages.iter().position(|&stage| stage == Stage::Control);
+            let first = stages.iter().position(|&stage| stage == Stage::Guesses);
+            if let (Some(last), Some(first)) = (last, first) {
+                stages[first..=last].rotate_right(1);
+            }
+        }
         stages.retain(|stage| match stage {
             Stage::Memory => bitvectors && layout != Layout::default(),
             Stage::Conditional => bitvectors,
@@ -160,6 +176,7 @@ impl Generator {
             proposer: None,
             layout,
             sampled: None,
+            preconditions: None,
             tried: Vec::new(),
             weaker: Vec::new(),
             current: Current::default(),
@@ -196,7 +213,7 @@ impl Generator {
                 self.stages.pop();
                 return Ok(Some(known.clone()));
             }
-            None => match self.candidates(cx, stage, known)? {
+            None => match self.candidates(cx, stage, steps, known)? {
                 Some(candidates) => candidates,
                 None => {
                     self.stages.pop();
@@ -249,7 +266,16 @@ impl Generator {
     }
 
     /// The candidates of a stage; none if it does not apply.
-    fn candidates(&mut self, cx: &Cx, stage: Stage, known: &Invariants) -> Result<Option<Vec<Vec<TermId>>>, Stop> {
+    fn candidates(
+        &mut self,
+        cx: &Cx,
+        stage: Stage,
+        steps: &[StepUnrolling],
+        known: &Invariants,
+    ) -> Result<Option<Vec<Vec<TermId>>>, Stop> {
+        if self.preconditions.is_none() {
+            self.preconditions = Some(preconditions::preconditions(&mut self.manager.borrow_mut(), steps));
+        }
         let candidates = match stage {
             Stage::DataFlow(precision) => self.data_flow(cx, precision)?,
             Stage::Proposed => self.proposed(cx)?,
@@ -259,6 +285,7 @@ impl Generator {
                 let bitvectors = self.manager.borrow().encoder.encoding() == Encoding::Bitvector;
                 if bitvectors { Some(self.inequalities(cx)?) } else { None }
             }
+            Stage::Control => Some(self.control(cx, steps, known)?),
             Stage::Weaker => Some(std::mem::take(&mut self.tried)),
             Stage::Memory | Stage::Conditional => {
                 let conditional = stage == Stage::Conditional;
@@ -340,6 +367,26 @@ impl Generator {
         Ok(self.guessed(&none, &samples, |guesser| guesser.inequalities()))
     }
 
+    fn control(&mut self, cx: &Cx, steps: &[StepUnrolling], known: &Invariants) -> Result<Vec<Vec<TermId>>, Stop> {
+        let cells = Layout { arrays: Vec::new(), ..self.layout.clone() };
+        let samples = sample::samples(cx, &self.program, &self.targets, &self.cutpoints, &cells, sample::MANY)?;
+        let manager = &mut *self.manager.borrow_mut();
+        let mut controls = Vec::new();
+        let mut candidates = Vec::new();
+        for (number, samples) in samples.iter().enumerate() {
+            let (program, cutpoints) = (&self.program, &self.cutpoints);
+            let mut guesser = Guesser::new(manager, program, cutpoints, number, &self.current, (&cells, samples));
+            let (control, facts) = guesser.control();
+            controls.push(control);
+            candidates.push(facts);
+        }
+        control::close(cx, manager, &self.entry, steps, known, &mut controls)?;
+        for (list, control) in candidates.iter_mut().zip(&controls) {
+            list.push(control.cases(&mut manager.terms));
+        }
+        Ok(candidates)
+    }
+
     fn guessed(
         &mut self,
         layout: &Layout,
@@ -350,6 +397,7 @@ impl Generator {
         let guess = |(number, samples): (usize, &Vec<Sample>)| {
             let (program, cutpoints) = (&self.program, &self.cutpoints);
             let mut guesser = Guesser::new(manager, program, cutpoints, number, &self.current, (layout, samples));
+            guesser.preconditions = self.preconditions.as_ref().map_or(&[], |all| &all[number]);
             (run(&mut guesser), guesser.weaker)
         };
         let (candidates, weaker) = samples.iter().enumerate().map(guess).unzip();

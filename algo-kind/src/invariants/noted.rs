@@ -55,7 +55,7 @@ impl Guesser<'_> {
     }
 
     /// Whether a formula is about usable variables and, if that is asked for, memory.
-    fn is_about(&self, usable: &dyn Fn(VarId) -> bool, fact: TermId) -> bool {
+    pub(super) fn is_about(&self, usable: &dyn Fn(VarId) -> bool, fact: TermId) -> bool {
         let about_memory = *self.layout != Layout::default();
         (about_memory || !self.manager.terms.has_array(fact))
             && self.manager.terms.symbols(fact).into_iter().all(|(symbol, _)| {

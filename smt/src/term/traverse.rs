@@ -89,6 +89,16 @@ impl Terms {
         Substitution::new().apply(self, t, f)
     }
 
+    /// `t` with another term for each occurrence of a subterm.
+    pub fn replace(&mut self, t: TermId, from: TermId, to: TermId) -> TermId {
+        let mut memo: FxHashMap<TermId, TermId> = FxHashMap::from_iter([(from, to)]);
+        for s in self.post_order(&[t], |s| s == from) {
+            let replaced = self.rebuild(s, |c| memo[&c]);
+            memo.insert(s, replaced);
+        }
+        memo[&t]
+    }
+
     /// The node `t` with its operands replaced, simplified anew.
     pub(crate) fn rebuild(&mut self, t: TermId, mut map: impl FnMut(TermId) -> TermId) -> TermId {
         let mut same = true;
