@@ -81,16 +81,17 @@ impl Control {
         terms.or_all(&cases)
     }
 
-    /// Adds a combination. A variable with a value that no sample shows has too many, and is given up. Answers whether there is
-    /// something new.
+    /// Adds a combination. A variable with a value that no sample shows has too many, and is given up. Answers whether more is
+    /// possible now.
     fn add(&mut self, mut row: Vec<TermId>) -> bool {
+        let count = self.atoms.len();
         for at in (0..self.atoms.len()).rev() {
             if self.rows.iter().all(|known| known[at] != row[at]) {
                 self.give_up(at);
                 row.remove(at);
             }
         }
-        self.rows.insert(row)
+        self.rows.insert(row) || self.atoms.len() < count
     }
 
     fn give_up(&mut self, at: usize) {
