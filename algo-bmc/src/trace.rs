@@ -9,7 +9,7 @@ use cpa_core::{ArgId, Counterexample, Step, Stop};
 use cpa_predicate::Manager;
 use rustc_hash::FxHashMap;
 use smt::solver::Model;
-use smt::{Evaluator, TermId, Terms, Value};
+use smt::{TermId, Terms, Value};
 
 use crate::unrolling::Unrolling;
 
@@ -32,7 +32,7 @@ pub fn trace(
 ) -> Result<Option<(ArgId, Counterexample)>, Stop> {
     let arg = unrolling.arg();
     let conditions: Vec<TermId> = targets.iter().map(|&id| unrolling.condition(id)).collect();
-    let Some(values) = evaluate(manager, model, &conditions) else { return Ok(None) };
+    let Some(values) = model.values(&manager.terms, &conditions) else { return Ok(None) };
     let Some(reached) = values.iter().position(|value| *value == Value::Bool(true)) else { return Ok(None) };
     let target = targets[reached];
     let ancestors = arg.ancestors(target);
@@ -54,7 +54,7 @@ pub fn trace(
         }
         arrivals.insert(id, list);
     }
-    let Some(values) = evaluate(manager, model, &roots) else { return Ok(None) };
+    let Some(values) = model.values(&manager.terms, &roots) else { return Ok(None) };
     let mut backwards: Vec<(Step, Option<Value>)> = Vec::new();
     let mut node = target;
     while Some(node) != arg.root() {
@@ -78,17 +78,4 @@ pub fn trace(
 
 fn arg_edge(unrolling: &Unrolling, step: Step) -> &Op {
     &unrolling.program().edges[step.edge().index()].op
-}
-
-/// The values of terms in a model; none if some cannot be expressed.
-fn evaluate(manager: &Manager, model: &Model<'_>, roots: &[TermId]) -> Option<Vec<Value>> {
-    let terms = &manager.terms;
-    let mut expressible = true;
-    let values = Evaluator::new(terms, roots).run(terms, &mut |symbol, index| {
-        model.value(terms, symbol, index).unwrap_or_else(|| {
-            expressible = false;
-            terms.default_value(symbol)
-        })
-    });
-    values.filter(|_| expressible)
 }

@@ -6,16 +6,13 @@ use std::sync::Arc;
 
 use cfa::ir::{FloatTy, HavocOrigin, Op};
 use cfa::machine::{Asked, Inputs, Random};
-use cfa::{EdgeId, IntTy, Program};
+use cfa::{EdgeId, IntTy, MOST_ARGUMENTS, Program};
 use rustc_hash::FxHashMap;
 
 use crate::constants::{Constants, small};
 
 /// A run asks for at most so many inputs.
 const MAX_INPUTS: usize = 1 << 21;
-
-/// A program is started with fewer arguments than this; no system passes as many as C's types allow.
-const MAX_ARGUMENTS: i128 = 1000;
 
 /// One in so many runs has the same number as its inputs, one after the other.
 const SWEEP: u64 = 8;
@@ -254,7 +251,7 @@ impl Inputs for Chosen {
                     Op::Havoc { var, .. } if self.program.var(var).truth);
                 let mut value = self.choose(asked.edge, ty);
                 if self.is_argument_count(asked.edge) {
-                    value = value.rem_euclid(MAX_ARGUMENTS);
+                    value = value.rem_euclid(MOST_ARGUMENTS as i128);
                 }
                 if truth && value != 0 && value != 1 { i128::from(self.random.below(2) as u64) } else { value }
             }

@@ -115,10 +115,6 @@ fn one_by_one<K: Copy + PartialEq>(
 /// The claims that a model refutes.
 fn refuted<K: Copy>(manager: &Manager, model: &Model<'_>, claims: &[(K, TermId)]) -> Vec<K> {
     let roots: Vec<TermId> = claims.iter().map(|&(_, broken)| broken).collect();
-    let terms = &manager.terms;
-    let values = smt::Evaluator::new(terms, &roots).run(terms, &mut |symbol, index| {
-        model.value(terms, symbol, index).unwrap_or_else(|| terms.default_value(symbol))
-    });
-    let Some(values) = values else { return Vec::new() };
+    let Some(values) = model.values(&manager.terms, &roots) else { return Vec::new() };
     claims.iter().zip(values).filter(|(_, value)| *value == Value::Bool(true)).map(|(&(key, _), _)| key).collect()
 }

@@ -57,7 +57,7 @@ pub use ir::{
 pub use location::Location;
 pub use loops::{Loop, Loops};
 pub use memory::MARGIN;
-pub use program::{Options, Program, Source, UndefinedFunctions};
+pub use program::{MOST_ARGUMENTS, Options, Program, Source, UndefinedFunctions};
 pub use property::{Property, PropertyError};
 pub use sites::{
     FileFunction, FileVariable, LoopSite, LoopSites, LoopSyntax, Part, ScalarType, SiteKind, Visible, VisibleStorage,

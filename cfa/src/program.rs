@@ -113,6 +113,10 @@ pub struct Program {
     pub loop_statements: Vec<LoopStatement>,
 }
 
+/// A program is not started with more arguments than this, its name among them; no system passes as many as the type of
+/// their number allows.
+pub const MOST_ARGUMENTS: usize = 1000;
+
 impl Program {
     /// Whether the program can look at the bits of a floating-point result that is not a number.
     pub fn sees_nans(&self) -> bool {

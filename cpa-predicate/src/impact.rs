@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 use smt::itp::{CutHint, Hints, PathQuery, PathResult, Portfolio};
 use smt::path::PathFormula;
 use smt::solver::{CheckResult, Limits, Solver};
-use smt::{Evaluator, SymId, TermId, Terms, Value};
+use smt::{SymId, TermId, Terms, Value};
 
 use crate::abstract_path::{Block, abstraction_path, block, inside_block};
 use crate::cpa::PredicateCpa;
@@ -89,14 +89,7 @@ impl Ends {
     /// Adds the state at the end of a formula that a model gives.
     fn add(&mut self, terms: &Terms, values: &[(SymId, TermId)], model: &smt::solver::Model<'_>) {
         let roots: Vec<TermId> = values.iter().map(|&(_, value)| value).collect();
-        let mut exact = true;
-        let found = Evaluator::new(terms, &roots).run(terms, &mut |sym, index| {
-            model.value(terms, sym, index).unwrap_or_else(|| {
-                exact = false;
-                terms.default_value(sym)
-            })
-        });
-        if let Some(found) = found.filter(|_| exact) {
+        if let Some(found) = model.values(terms, &roots) {
             self.states.push(values.iter().map(|&(sym, _)| sym).zip(found).collect());
         }
     }

@@ -13,7 +13,7 @@ use cfa::ir::Op;
 use cpa_core::{Arg, ArgId, Cut, Cx, Refinement, Refiner, Stop};
 use smt::path::PathFormula;
 use smt::solver::CheckResult;
-use smt::{Evaluator, TermId, Terms, Value};
+use smt::{TermId, Terms, Value};
 
 use crate::calls::Calls;
 use crate::manager::{Manager, limits};
@@ -66,15 +66,8 @@ impl Refiner for PathCheck {
             }
             CheckResult::Unknown(reason) => return Err(Stop::GaveUp(reason)),
         };
-        let terms = &manager.terms;
-        let mut expressible = true;
-        let values = Evaluator::new(terms, &roots).run(terms, &mut |symbol, index| {
-            model.value(terms, symbol, index).unwrap_or_else(|| {
-                expressible = false;
-                terms.default_value(symbol)
-            })
-        });
-        let Some(values) = values.filter(|values| expressible && values[0] == Value::Bool(true)) else {
+        let values = model.values(&manager.terms, &roots);
+        let Some(values) = values.filter(|values| values[0] == Value::Bool(true)) else {
             return Err(Stop::GaveUp("the solver's model of a path cannot be read".to_owned()));
         };
         let inputs: Vec<(usize, i128)> = inputs

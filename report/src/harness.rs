@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use cfa::ir::{FloatTy, HavocOrigin, Op};
-use cfa::{Program, Property, VarId, floats};
+use cfa::{MOST_ARGUMENTS, Program, Property, VarId, floats};
 use cpa_core::Counterexample;
 
 use crate::inputs::{Input, Origin, inputs};
@@ -80,7 +80,7 @@ fn from_outside(program: &Program, inputs: &[Input]) -> (usize, Vec<String>) {
     for input in inputs.iter().filter(|input| input.origin == Origin::Uninitialised && input.value != 0) {
         if params.first() == Some(&input.var) {
             match usize::try_from(input.value) {
-                Ok(count @ 1..=1000) => arguments = count - 1,
+                Ok(count @ 1..=MOST_ARGUMENTS) => arguments = count - 1,
                 _ => caveats.push(format!("the program must be started with argc = {}", input.value)),
             }
         } else if !params.contains(&input.var) {

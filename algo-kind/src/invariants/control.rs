@@ -172,11 +172,7 @@ fn new_combination(
     let any: Vec<TermId> = ends.iter().map(|end| end.1).collect();
     formulas.push(manager.terms.or_all(&any));
     let read = |manager: &mut Manager, model: &Model<'_>| {
-        let terms = &manager.terms;
-        let values = smt::Evaluator::new(terms, &roots).run(terms, &mut |symbol, index| {
-            model.value(terms, symbol, index).unwrap_or_else(|| terms.default_value(symbol))
-        });
-        let mut values = values.into_iter().flatten();
+        let mut values = model.values(&manager.terms, &roots).into_iter().flatten();
         let mut found = Vec::new();
         for &(number, _) in &ends {
             let is_new = values.next() == Some(Value::Bool(true));

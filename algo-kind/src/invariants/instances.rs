@@ -13,7 +13,7 @@ use cfa::ids::RegionId;
 use cfa::ir::Op;
 use cpa_predicate::Manager;
 use rustc_hash::FxHashMap;
-use smt::{BvBin, PathFormula, Sort, SymId, Term, TermId, Terms};
+use smt::{BvBin, PathFormula, Sort, SymId, TermId, Terms};
 
 use super::arrays::{index_term, number};
 use super::memory::place;
@@ -100,22 +100,10 @@ fn is_about_neighbours(terms: &mut Terms, fact: TermId) -> bool {
     }
     let index = index(terms);
     let mut read: BTreeMap<TermId, TermId> = BTreeMap::new();
-    let mut seen = BTreeSet::from([fact]);
-    let mut waiting = vec![fact];
-    while let Some(term) = waiting.pop() {
-        if let &Term::Select(array, at) = terms.get(term)
-            && terms.symbols(at).contains(&(index, 0))
-            && *read.entry(array).or_insert(at) != at
-        {
-            return true;
-        }
-        terms.get(term).for_each_child(|child| {
-            if seen.insert(child) {
-                waiting.push(child);
-            }
-        });
-    }
-    false
+    terms
+        .reads(fact)
+        .into_iter()
+        .any(|(array, at)| terms.symbols(at).contains(&(index, 0)) && *read.entry(array).or_insert(at) != at)
 }
 
 /// A fact for one index.

@@ -139,26 +139,16 @@ impl Generator {
             Strategy::DataFlow => PRECISIONS.map(Stage::DataFlow).to_vec(),
             Strategy::Induction => {
                 let [coarse, fine] = PRECISIONS.map(Stage::DataFlow);
-                vec![
-                    Stage::Equations,
-                    coarse,
-                    Stage::Guesses,
-                    fine,
-                    Stage::Memory,
-                    Stage::Inequalities,
-                    Stage::Control,
-                    Stage::Conditional,
-                ]
+                // Modes tell more than anything else.
+                let (early, late) = match control::has_modes(program) {
+                    true => (Some(Stage::Control), None),
+                    false => (None, Some(Stage::Control)),
+                };
+                let guesses = [Stage::Guesses, fine, Stage::Memory, Stage::Inequalities];
+                let first = [Stage::Equations, coarse].into_iter().chain(early);
+                first.chain(guesses).chain(late).chain([Stage::Conditional]).collect()
             }
         };
-        if control::has_modes(program) {
-            // They tell more than anything else.
-            let last = stages.iter().position(|&stage| stage == Stage::Control);
-            let first = stages.iter().position(|&stage| stage == Stage::Guesses);
-            if let (Some(last), Some(first)) = (last, first) {
-                stages[first..=last].rotate_right(1);
-            }
-        }
         stages.retain(|stage| match stage {
             Stage::Memory => bitvectors && layout != Layout::default(),
             Stage::Conditional => bitvectors,
@@ -273,14 +263,11 @@ impl Generator {
         steps: &[StepUnrolling],
         known: &Invariants,
     ) -> Result<Option<Vec<Vec<TermId>>>, Stop> {
-        if self.preconditions.is_none() {
-            self.preconditions = Some(preconditions::preconditions(&mut self.manager.borrow_mut(), steps));
-        }
         let candidates = match stage {
             Stage::DataFlow(precision) => self.data_flow(cx, precision)?,
             Stage::Proposed => self.proposed(cx)?,
-            Stage::Equations => self.equations(cx)?,
-            Stage::Guesses => self.guesses(cx, Layout::default(), |guesser| guesser.run(false))?,
+            Stage::Equations => self.equations(cx, steps)?,
+            Stage::Guesses => self.guesses(cx, steps, Layout::default(), |guesser| guesser.run(false))?,
             Stage::Inequalities => {
                 let bitvectors = self.manager.borrow().encoder.encoding() == Encoding::Bitvector;
                 if bitvectors { Some(self.inequalities(cx)?) } else { None }
@@ -289,7 +276,7 @@ impl Generator {
             Stage::Weaker => Some(std::mem::take(&mut self.tried)),
             Stage::Memory | Stage::Conditional => {
                 let conditional = stage == Stage::Conditional;
-                self.guesses(cx, self.layout.clone(), |guesser| guesser.run(conditional))?
+                self.guesses(cx, steps, self.layout.clone(), |guesser| guesser.run(conditional))?
             }
         };
         let Some(mut candidates) = candidates else { return Ok(None) };
@@ -347,11 +334,11 @@ impl Generator {
         }))
     }
 
-    fn equations(&mut self, cx: &Cx) -> Result<Option<Vec<Vec<TermId>>>, Stop> {
+    fn equations(&mut self, cx: &Cx, steps: &[StepUnrolling]) -> Result<Option<Vec<Vec<TermId>>>, Stop> {
         if !candidates::has_polynomials(&self.manager.borrow(), &self.program) {
             return Ok(None);
         }
-        let Some(mut candidates) = self.guesses(cx, Layout::default(), |guesser| guesser.run(false))? else {
+        let Some(mut candidates) = self.guesses(cx, steps, Layout::default(), |guesser| guesser.run(false))? else {
             return Ok(None);
         };
         let terms = &self.manager.borrow().terms;
@@ -409,9 +396,13 @@ impl Generator {
     fn guesses(
         &mut self,
         cx: &Cx,
+        steps: &[StepUnrolling],
         layout: Layout,
         run: impl Fn(&mut Guesser<'_>) -> Vec<TermId>,
     ) -> Result<Option<Vec<Vec<TermId>>>, Stop> {
+        if self.preconditions.is_none() {
+            self.preconditions = Some(preconditions::preconditions(&mut self.manager.borrow_mut(), steps));
+        }
         let samples = match self.sampled.take() {
             Some(known) => known,
             None => sample::samples(cx, &self.program, &self.targets, &self.cutpoints, &self.layout, sample::FEW)?,

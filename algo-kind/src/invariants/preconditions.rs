@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use cfa::VarId;
 use cpa_core::ArgId;
 use cpa_predicate::Manager;
-use smt::{Term, TermId, Terms};
+use smt::{TermId, Terms};
 
 use super::candidates::{Guesser, holds, is_usable};
 use crate::step::StepUnrolling;
@@ -100,20 +100,7 @@ fn for_all_inputs(manager: &mut Manager, t: TermId, decisions: usize) -> TermId 
 /// Whether a formula reads memory at fixed addresses only. What is said of a single element of an array, or of one node of
 /// a list, seldom stays true.
 fn reads_cells_only(terms: &Terms, t: TermId) -> bool {
-    let mut seen = BTreeSet::from([t]);
-    let mut waiting = vec![t];
-    while let Some(t) = waiting.pop() {
-        match *terms.get(t) {
-            Term::Select(_, at) if !terms.symbols(at).is_empty() => return false,
-            _ => {}
-        }
-        terms.get(t).for_each_child(|child| {
-            if seen.insert(child) {
-                waiting.push(child);
-            }
-        });
-    }
-    true
+    terms.reads(t).into_iter().all(|(_, at)| terms.symbols(at).is_empty())
 }
 
 impl Guesser<'_> {

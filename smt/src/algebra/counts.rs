@@ -7,33 +7,30 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{SIZE, equation, is_number};
+use super::{equation, is_number};
 use crate::term::polynomial::{Polynomial, plus};
 use crate::term::semantics::mask;
 use crate::term::{Term, TermId, Terms};
 
-/// A formula with the same models, in which equations between counts are decided where these differ by a constant.
-pub(super) fn without_counts(terms: &mut Terms, formula: TermId) -> TermId {
-    let nodes = terms.post_order(&[formula], |_| false);
-    if nodes.len() > SIZE {
-        return formula;
-    }
+/// A formula with the same models, in which equations between counts are decided where these differ by a constant; none if
+/// there are no such equations. `nodes` are those of the formula in post-order.
+pub(super) fn without_counts(terms: &mut Terms, formula: TermId, nodes: &[TermId]) -> Option<TermId> {
     let mut counts = Counts::default();
     let mut decided: FxHashMap<TermId, TermId> = FxHashMap::default();
-    for &node in &nodes {
+    for &node in nodes {
         decided.extend(counts.decided(terms, node).map(|truth| (node, terms.bool(truth))));
     }
     if decided.is_empty() {
-        return formula;
+        return None;
     }
     let mut memo = decided;
-    for t in nodes {
+    for &t in nodes {
         if !memo.contains_key(&t) {
             let new = terms.rebuild(t, |child| memo[&child]);
             memo.insert(t, new);
         }
     }
-    memo[&formula]
+    Some(memo[&formula])
 }
 
 /// Numbers as sums of choices between a constant and zero.

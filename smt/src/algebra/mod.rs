@@ -45,8 +45,16 @@ const ROUNDS: usize = 4;
 
 /// A formula with the same models. It is `false` if in each case the equations contradict what else is said.
 pub fn by_cases(terms: &mut Terms, formula: TermId) -> TermId {
-    let formula = without_counts(terms, formula);
-    if !is_hard(terms, formula) {
+    let mut formula = formula;
+    let mut nodes = terms.post_order(&[formula], |_| false);
+    if nodes.len() > SIZE {
+        return formula;
+    }
+    if let Some(decided) = without_counts(terms, formula, &nodes) {
+        formula = decided;
+        nodes = terms.post_order(&[formula], |_| false);
+    }
+    if !is_hard(terms, &nodes) {
         return formula;
     }
     let formula = without_increments(terms, formula);
@@ -56,10 +64,9 @@ pub fn by_cases(terms: &mut Terms, formula: TermId) -> TermId {
     }
 }
 
-/// Whether a formula is small and has an equation that is hard as a circuit.
-fn is_hard(terms: &mut Terms, formula: TermId) -> bool {
-    let nodes = terms.post_order(&[formula], |_| false);
-    nodes.len() <= SIZE && nodes.into_iter().any(|node| hard(terms, node, CHOICES).is_some())
+/// Whether there are few nodes and an equation among them that is hard as a circuit.
+fn is_hard(terms: &mut Terms, nodes: &[TermId]) -> bool {
+    nodes.len() <= SIZE && nodes.iter().any(|&node| hard(terms, node, CHOICES).is_some())
 }
 
 /// A formula with the same models, in which sums share what they only add a constant to in some cases:
@@ -126,7 +133,8 @@ impl Increments {
 /// The cases of a formula that is hard, without those that are contradictory; none if it is not hard, or if there are too many
 /// cases or none is contradictory.
 pub fn cases(terms: &mut Terms, formula: TermId) -> Option<Vec<TermId>> {
-    if !is_hard(terms, formula) {
+    let nodes = terms.post_order(&[formula], |_| false);
+    if !is_hard(terms, &nodes) {
         return None;
     }
     let mut left = Vec::new();

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use rustc_hash::FxHashMap;
 
 use crate::error::Error;
-use crate::term::{ArrayValue, Sort, SymId, TermId, Terms, Value};
+use crate::term::{ArrayValue, Evaluator, Sort, SymId, TermId, Terms, Value};
 
 /// Where a model takes its values from. Solvers implement it.
 pub trait Assignment {
@@ -42,6 +42,18 @@ impl<'s> Model<'s> {
             })
         });
         if expressible { value } else { None }
+    }
+
+    /// The values of several terms, each of their common parts evaluated once. None if some cannot be expressed in 128 bits.
+    pub fn values(&self, terms: &Terms, roots: &[TermId]) -> Option<Vec<Value>> {
+        let mut expressible = true;
+        let values = Evaluator::new(terms, roots).run(terms, &mut |sym, index| {
+            self.value(terms, sym, index).unwrap_or_else(|| {
+                expressible = false;
+                terms.default_value(sym)
+            })
+        });
+        values.filter(|_| expressible)
     }
 
     /// Whether a formula holds. None if that cannot be told in 128 bits.

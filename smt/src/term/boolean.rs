@@ -443,44 +443,27 @@ impl Terms {
         if complement_stands {
             return Some(false);
         }
-        if let Some(inner) = self.operands(kind, o) {
-            // Only reached for operands of operands of the other kind, so this goes no deeper.
+        // Operands of operands are of the same kind; operands of negated operands are of the other one. This goes no deeper.
+        for (of, decisive) in [(kind, false), (kind.dual(), true)] {
+            let Some(inner) = self.operands(of, o) else { continue };
             if inner.len() > CUBE {
                 return None;
             }
             let mut all = true;
             for &i in inner {
-                if self.operands(kind.dual(), i).is_some() {
+                if self.operands(of.dual(), i).is_some() {
                     all = false;
                     continue;
                 }
                 match self.decide(kind, i, flat, negated, known) {
-                    Some(false) => return Some(false),
-                    decision => all &= decision == Some(true),
+                    Some(value) if value == decisive => return Some(decisive),
+                    decision => all &= decision.is_some(),
                 }
             }
             if all {
-                return Some(true);
+                return Some(!decisive);
             }
-            return flat.iter().any(|&x| self.complementary(x, o)).then_some(false);
-        }
-        if let Some(inner) = self.operands(kind.dual(), o) {
-            // Only reached for operands of negated operands, whose kind is the same one.
-            if inner.len() > CUBE {
-                return None;
-            }
-            let mut none = true;
-            for &i in inner {
-                if self.operands(kind, i).is_some() {
-                    none = false;
-                    continue;
-                }
-                match self.decide(kind, i, flat, negated, known) {
-                    Some(true) => return Some(true),
-                    decision => none &= decision == Some(false),
-                }
-            }
-            return none.then_some(false);
+            return (of == kind && flat.iter().any(|&x| self.complementary(x, o))).then_some(false);
         }
         self.decide_by_values(kind, o, known)
     }

@@ -47,6 +47,16 @@ impl Terms {
         order
     }
 
+    /// The array and the index of each read in a term.
+    pub fn reads(&self, t: TermId) -> Vec<(TermId, TermId)> {
+        let order = self.post_order(&[t], |s| !self.has_array(s));
+        let read = |s: TermId| match *self.get(s) {
+            Term::Select(array, index) => Some((array, index)),
+            _ => None,
+        };
+        order.into_iter().filter_map(read).collect()
+    }
+
     /// Number of different subterms.
     pub fn size(&self, t: TermId) -> usize {
         self.size_of_all(&[t])
