@@ -9,9 +9,10 @@ use std::time::Duration;
 use cpa_core::{Cx, Stop};
 use cpa_predicate::Manager;
 use cpa_predicate::manager::limits;
+use smt::algebra::{self, InIntegers};
 use smt::domains::{Domains, Progress};
 use smt::solver::{CheckResult, Limits, Model, Solver};
-use smt::{Term, TermId, algebra};
+use smt::{Term, TermId};
 
 /// The time for a query in which products may have any values.
 const WITHOUT_PRODUCTS: Duration = Duration::from_millis(500);
@@ -66,9 +67,17 @@ pub fn ask<T>(
             time = AS_INTEGERS;
         }
         let mut solver = manager.integer_solver();
-        solver.assert(&manager.terms, integers);
-        if solver.check(&manager.terms, &[], &limits.at_most(time)).is_unsat() {
-            return Ok(Answer::Unsat);
+        solver.assert(&manager.terms, integers.formula);
+        match solver.check(&manager.terms, &[], &limits.at_most(time)) {
+            CheckResult::Unsat(_) => return Ok(Answer::Unsat),
+            CheckResult::Sat(model) => {
+                let bits = integers.model_of_bits(&manager.terms, &model);
+                let is_model = |bits: &Model<'_>| bits.holds(&manager.terms, formula) == Some(true);
+                if let Some(bits) = bits.filter(is_model) {
+                    return Ok(Answer::Sat(read(manager, &bits)));
+                }
+            }
+            CheckResult::Unknown(_) => {}
         }
     }
     let answer = decide(Manager::path_solver, manager, formula, &limits, read).unwrap_or_else(|(answer, _)| answer);
@@ -77,7 +86,7 @@ pub fn ask<T>(
 }
 
 /// A formula about integers that has a model if the formula has one; none where products of unknowns matter.
-fn integers(manager: &mut Manager, formula: TermId) -> Option<TermId> {
+fn integers(manager: &mut Manager, formula: TermId) -> Option<InIntegers> {
     if algebra::has_product(&manager.terms, formula) {
         return None;
     }

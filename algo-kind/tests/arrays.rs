@@ -75,6 +75,21 @@ fn the_greatest_goes_to_the_end() {
 }
 
 #[test]
+fn what_is_in_front_is_not_greater_than_the_first_one_behind() {
+    let text = |test: &str| {
+        format!(
+            "int a[1000]; int main(void) {{ int n = __VERIFIER_nondet_int(); assume(n >= 1 && n <= 1000); int i, k;
+            for (i = 0; i < n; i++) a[i] = __VERIFIER_nondet_int();
+            for (i = n - 1; i > 0; i--) for (k = 0; k < i; k++) if (a[k] > a[k + 1]) {{
+                int t = a[k]; a[k] = a[k + 1]; a[k + 1] = t; }}
+            for (k = 1; k < n; k++) check({test}); return 0; }}"
+        )
+    };
+    assert!(proves(&text("a[k - 1] <= a[k]")));
+    assert!(!proves(&text("a[k - 1] < a[k]")));
+}
+
+#[test]
 fn while_a_flag_is_clear() {
     let text = |clear: &str, test: &str| {
         format!(

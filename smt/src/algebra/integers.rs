@@ -8,13 +8,16 @@
 //! comparisons that the whole formula implies. What has no meaning there (bitwise operations, products of unknowns) is a new
 //! variable in the range of its width, and a condition about anything else a new truth value. A read of memory is such a
 //! variable, too, and equal indices mean equal elements (Ackermann's reduction). Every model of the formula is one of the
-//! result with suitable values of the new variables.
+//! result with suitable values of the new variables. A model of the result is often one of the formula, too: that is for the
+//! formula to say.
 
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
 use super::{Bounds, SIZE};
-use crate::term::{BvBin, BvCmp, BvUn, Sort, Term, TermId, Terms};
+use crate::solver::Model;
+use crate::term::semantics::mask;
+use crate::term::{BvBin, BvCmp, BvUn, Sort, SymId, Term, TermId, Terms, Value};
 
 /// Integers grow up to so many bits before they are reduced, and no multiple has more than this, so that bounds can be added.
 const MOST_BITS: u32 = 100;
@@ -24,8 +27,50 @@ const WIDEST: u32 = 96;
 /// How many reads of an array are compared with each other.
 const READS: usize = 48;
 
-/// The formula over integers: if it has no model, the given one has none. None if that is large or has neither sums nor reads.
-pub fn in_integers(terms: &mut Terms, formula: TermId) -> Option<TermId> {
+/// A formula over integers for one over bit-vectors.
+#[derive(Clone, Debug)]
+pub struct InIntegers {
+    /// If this has no model, the given formula has none.
+    pub formula: TermId,
+    /// Numbers of bits with their integers.
+    numbers: Vec<(TermId, TermId)>,
+    /// Reads of arrays: the array, the integers of index and element.
+    reads: Vec<(TermId, TermId, TermId)>,
+    /// Truth values that stay what they are.
+    conditions: Vec<TermId>,
+}
+
+impl InIntegers {
+    /// What a model of the formula over integers says about the symbols of the formula over bit-vectors. This need not be a
+    /// model of that formula. None if a number has more than 128 bits.
+    pub fn model_of_bits(&self, terms: &Terms, integers: &Model<'_>) -> Option<Model<'static>> {
+        let mut values: FxHashMap<(SymId, u32), Value> = FxHashMap::default();
+        let number = |t: TermId| match integers.eval(terms, t)? {
+            Value::Int(number) => Some(number.cast_unsigned()),
+            Value::Bool(_) | Value::Bv { .. } | Value::Array(_) => None,
+        };
+        for &(var, integer) in &self.numbers {
+            let Term::Var { sym, index } = *terms.get(var) else { continue };
+            let width = terms.width(var);
+            values.insert((sym, index), Value::Bv { width, bits: number(integer)? & mask(width) });
+        }
+        for &var in &self.conditions {
+            let Term::Var { sym, index } = *terms.get(var) else { continue };
+            values.insert((sym, index), integers.value(terms, sym, index)?);
+        }
+        for &(array, at, element) in &self.reads {
+            let Term::Var { sym, index } = *terms.get(array) else { continue };
+            let (at, element) = (number(at)?, number(element)?);
+            let old = values.remove(&(sym, index)).unwrap_or_else(|| terms.default_value(sym));
+            let Value::Array(old) = old else { return None };
+            values.insert((sym, index), Value::Array(old.with(at, element)));
+        }
+        Some(Model::new(values))
+    }
+}
+
+/// The formula over integers. None if that is large or has neither sums nor reads.
+pub fn in_integers(terms: &mut Terms, formula: TermId) -> Option<InIntegers> {
     let order = terms.post_order(&[formula], |_| false);
     let is_reason = |&t: &TermId| matches!(terms.get(t), Term::BvBin(BvBin::Add | BvBin::Mul, ..) | Term::Select(..));
     if order.len() > SIZE || !order.iter().any(is_reason) {
@@ -34,23 +79,32 @@ pub fn in_integers(terms: &mut Terms, formula: TermId) -> Option<TermId> {
     let parts = terms.conjuncts(formula);
     let bounds = Bounds::new(terms, &parts).propagated(terms);
     let mut integers = Integers { bounds, ..Integers::default() };
+    let (mut numbers, mut conditions) = (Vec::new(), Vec::new());
     for t in order {
+        let is_var = matches!(terms.get(t), Term::Var { .. });
         match terms.sort(t) {
             Sort::Bool => {
                 let new = integers.condition(terms, t);
                 integers.conditions.insert(t, new);
+                conditions.extend(Some(t).filter(|_| is_var));
             }
             Sort::Bv(width) if width <= WIDEST => {
                 let new = integers.number(terms, t, width);
                 integers.numbers.insert(t, new);
+                numbers.extend(Some((t, new.term)).filter(|_| is_var));
             }
             _ => {}
         }
     }
+    let mut reads = Vec::new();
+    for (&array, of_array) in &integers.reads {
+        reads.extend(of_array.iter().map(|read| (array, integers.of(read.index).term, read.element.term)));
+    }
     integers.compare_reads(terms);
     let whole = integers.conditions[&formula];
     integers.ranges.push(whole);
-    Some(terms.and_all(&integers.ranges))
+    let formula = terms.and_all(&integers.ranges);
+    Some(InIntegers { formula, numbers, reads, conditions })
 }
 
 /// An integer that lies between two numbers.

@@ -30,7 +30,7 @@ use counts::without_counts;
 use definitions::Definitions;
 use ideal::{Ideal, degree};
 
-pub use integers::in_integers;
+pub use integers::{InIntegers, in_integers};
 pub use lemmas::{conjectures, consequences, low_bits_of_products};
 pub use opaque::{all_without_products, has_product, has_quotient, needs_circuits, without_products};
 

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::opaque::{Parts, without_products};
 use super::{by_cases, conjectures, consequences, in_integers};
-use crate::solver::{Limits, Solver, Z3Config, Z3Logic, Z3Solver};
+use crate::solver::{CheckResult, Limits, Solver, Z3Config, Z3Logic, Z3Solver};
 use crate::term::{ArrayValue, Builder, BvBin, BvCmp, BvUn, Sort, Term, TermId, Terms, Value, config};
 
 /// Whether the facts and the negation of the goal are found to contradict each other.
@@ -454,7 +454,7 @@ proptest! {
 fn contradicts(terms: &mut Terms, formula: TermId) -> bool {
     let Some(integers) = in_integers(terms, formula) else { return false };
     let mut solver = Z3Solver::new(&Z3Config::default());
-    solver.assert(terms, integers);
+    solver.assert(terms, integers.formula);
     solver.check(terms, &[], &Limits::none().at_most(Duration::from_secs(20))).truth() == Some(false)
 }
 
@@ -495,6 +495,33 @@ fn equal_indices_mean_equal_elements_over_integers() {
     let apart = differ(&mut n, first, third);
     let formula = n.terms.and_all(&[above, below, apart]);
     assert!(!contradicts(&mut n.terms, formula));
+}
+
+#[test]
+fn a_model_over_integers_tells_bits() {
+    let mut n = Builder::new(32);
+    let [i, j, x] = ["i", "j", "x"].map(|name| n.var(name));
+    let (array, flag) = (n.terms.symbol("a", Sort::Array { index: 32, element: 32 }), n.terms.symbol("f", Sort::Bool));
+    let (array, flag) = (n.terms.var(array, 0), n.terms.var(flag, 2));
+    let [first, second] = [i, j].map(|index| n.terms.select(array, index));
+    let (sum, negative, large) = (n.add(x, first), n.k(0xffff_fff9), n.k(0xf000_0000));
+    // The sum wraps around: x is large, the element is too.
+    let parts = [
+        n.terms.eq(sum, negative),
+        n.terms.bv_cmp(BvCmp::Slt, second, negative),
+        n.terms.bv_cmp(BvCmp::Slt, i, j),
+        n.terms.bv_cmp(BvCmp::Ult, large, i),
+        n.terms.bv_cmp(BvCmp::Sle, x, negative),
+        n.terms.bv_cmp(BvCmp::Ult, x, large),
+        flag,
+    ];
+    let formula = n.terms.and_all(&parts);
+    let integers = in_integers(&mut n.terms, formula).expect("there are sums and reads");
+    let mut solver = Z3Solver::new(&Z3Config::default());
+    solver.assert(&n.terms, integers.formula);
+    let CheckResult::Sat(model) = solver.check(&n.terms, &[], &Limits::none()) else { panic!("it has a model") };
+    let bits = integers.model_of_bits(&n.terms, &model).expect("numbers are small");
+    assert_eq!(bits.holds(&n.terms, formula), Some(true));
 }
 
 #[test]

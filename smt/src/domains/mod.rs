@@ -19,8 +19,6 @@ mod tests;
 
 use rustc_hash::FxHashMap;
 
-use crate::error::Error;
-use crate::solver::Assignment;
 use crate::term::{SymId, TermId, Terms, Value};
 
 use search::Search;
@@ -43,16 +41,7 @@ pub enum Progress {
 }
 
 /// Values for all instances of symbols in a formula.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Found {
-    values: FxHashMap<(SymId, u32), Value>,
-}
-
-impl Assignment for Found {
-    fn value(&self, _: &Terms, sym: SymId, index: u32) -> Result<Option<Value>, Error> {
-        Ok(self.values.get(&(sym, index)).cloned())
-    }
-}
+pub type Found = FxHashMap<(SymId, u32), Value>;
 
 impl Domains {
     /// The search for a model of `formula`; none if some instance may have more than 128 values or the constraints are not mostly

@@ -319,6 +319,6 @@ impl Search {
         let value = |(var, domain): (&super::tables::Variable, &Domain)| {
             ((var.sym, var.index), var.values[domain.trailing_zeros() as usize].clone())
         };
-        Found { values: vars.iter().zip(domains).map(value).collect() }
+        vars.iter().zip(domains).map(value).collect()
     }
 }

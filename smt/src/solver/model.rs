@@ -17,6 +17,13 @@ pub trait Assignment {
     fn value(&self, terms: &Terms, sym: SymId, index: u32) -> Result<Option<Value>, Error>;
 }
 
+/// The values that are noted; all others are open.
+impl Assignment for FxHashMap<(SymId, u32), Value> {
+    fn value(&self, _: &Terms, sym: SymId, index: u32) -> Result<Option<Value>, Error> {
+        Ok(self.get(&(sym, index)).cloned())
+    }
+}
+
 /// A model, valid until the solver is used again.
 ///
 /// Instances that the solver left open get false, zero, or the number of the bounds closest to zero, and keep that

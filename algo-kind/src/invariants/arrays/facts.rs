@@ -5,8 +5,12 @@ use cfa::ids::ExprId;
 
 use super::*;
 
-/// How many single elements of an array the others are compared with.
+/// How many single elements of an array the others are compared with, of those that the program has an index for, and of those
+/// at the end of a range.
 const SINGLE: usize = 8;
+const AT_ENDS: usize = 8;
+/// How many ends are tried for one of the latter.
+const ENDS: usize = 2;
 
 /// The greatest factor of an index that elements are compared with.
 const MOST_FACTOR: i128 = 1 << 16;
@@ -15,7 +19,9 @@ const MOST_FACTOR: i128 = 1 << 16;
 pub(super) struct Single {
     /// Its index in the samples.
     indices: Vec<Option<i128>>,
-    /// That the index is not negative.
+    /// Where the array ends in the samples, as far as something is said about this element.
+    ends: Option<Vec<Option<i128>>>,
+    /// That the index is not negative, and not behind the end.
     exists: TermId,
     element: TermId,
 }
@@ -23,6 +29,8 @@ pub(super) struct Single {
 /// The single elements of an array that the others are compared with.
 pub(super) struct Singles {
     pub(super) elements: Vec<Single>,
+    /// Those at the ends of parts.
+    pub(super) at_ends: Vec<Single>,
     /// Whether there also are comparisons with one or the other one of two: where the program compares elements.
     pub(super) in_pairs: bool,
 }
@@ -119,7 +127,51 @@ impl Search<'_> {
             let zero = number(terms, 0, INDEX);
             let exists = terms.bv_cmp(BvCmp::Sle, zero, term);
             let element = element_of(self.manager, program, array, base, (1, 0), term);
-            singles.push(Single { indices: index.values, exists, element });
+            singles.push(Single { indices: index.values, ends: None, exists, element });
+        }
+        singles
+    }
+
+    /// Single elements of an array where its parts end or begin, such as the least one of those that are sorted already, as far
+    /// as they are in front of where something else ends.
+    pub(super) fn at_ends(&mut self, at: usize, known: &[Single]) -> Vec<Single> {
+        let (program, layout) = (self.program, self.layout);
+        let array = &layout.arrays[at];
+        let base = base_of(self.manager, program, array);
+        let vars: Vec<Scalar> = self.bounding(array).into_iter().map(|var| self.variable(var)).collect();
+        let lengths: Vec<Scalar> = array.lengths.iter().map(|&length| self.constant(length)).collect();
+        let mut singles: Vec<Single> = Vec::new();
+        for (own, var) in vars.iter().enumerate() {
+            for more in [0, 1] {
+                let indices: Vec<Option<i128>> =
+                    var.values.iter().map(|value| value.map(|value| value + more)).collect();
+                if known.iter().chain(&singles).any(|single| single.indices == indices) {
+                    continue;
+                }
+                // It is never behind the end, and in front of it in some samples.
+                let is_end = |end: &&Scalar| {
+                    let order = |(index, end): (&Option<i128>, &Option<i128>)| Some((*index)?.cmp(&(*end)?));
+                    let orders: Vec<Ordering> = indices.iter().zip(&end.values).filter_map(order).collect();
+                    let inside = orders.contains(&Ordering::Less);
+                    inside && orders.iter().all(|&order| order != Ordering::Greater)
+                };
+                let others = vars.iter().enumerate().filter(|&(other, _)| other != own).map(|(_, end)| end);
+                for end in others.chain(&lengths).filter(is_end).take(ENDS) {
+                    let terms = &mut self.manager.terms;
+                    let both = (widened(terms, var.term, var.ty, INDEX), widened(terms, end.term, end.ty, INDEX));
+                    let (Some(term), Some(last)) = both else { continue };
+                    let (zero, more) = (number(terms, 0, INDEX), number(terms, more, INDEX));
+                    let term = terms.bv_bin(BvBin::Add, term, more);
+                    let (below, above) = (terms.bv_cmp(BvCmp::Sle, zero, term), terms.bv_cmp(BvCmp::Slt, term, last));
+                    let exists = terms.and(below, above);
+                    let element = element_of(self.manager, program, array, base, (1, 0), term);
+                    let ends = Some(end.values.clone());
+                    singles.push(Single { indices: indices.clone(), ends, exists, element });
+                    if singles.len() == AT_ENDS {
+                        return singles;
+                    }
+                }
+            }
         }
         singles
     }
@@ -133,10 +185,14 @@ impl Search<'_> {
         }
         // For each single element how the others are to it; none where it has a negative index and so is no element.
         let mut orders: Vec<(&Single, Vec<Option<Ordering>>)> = Vec::new();
-        for single in &singles.elements {
+        for single in singles.elements.iter().chain(&singles.at_ends) {
             let order = |&(sample, _, value): &Row| {
                 let index = single.indices[sample]?;
-                if index < 0 {
+                let end = match &single.ends {
+                    Some(ends) => Some(ends[sample]?),
+                    None => None,
+                };
+                if index < 0 || end.is_some_and(|end| index >= end) {
                     return Some(None);
                 }
                 self.samples[sample].element(at, index).map(|element| Some(value.cmp(&element)))
@@ -151,7 +207,8 @@ impl Search<'_> {
             let (simple, rest): (Vec<_>, Vec<_>) =
                 orders.iter().partition(|(_, order)| order.iter().all(|order| *order != Some(never)));
             facts.extend(simple.iter().map(|(single, _)| self.beside(at, single, never)));
-            let rest = if singles.in_pairs { &rest[..] } else { &[] };
+            let rest: Vec<_> =
+                rest.into_iter().filter(|(single, _)| singles.in_pairs && single.ends.is_none()).collect();
             for (number, (one, first)) in rest.iter().enumerate() {
                 for (other, second) in &rest[number + 1..] {
                     if first.iter().zip(second).all(|(a, b)| *a != Some(never) || *b != Some(never)) {
