@@ -90,6 +90,22 @@ fn what_is_in_front_is_not_greater_than_the_first_one_behind() {
 }
 
 #[test]
+fn no_run_comes_behind_the_loop() {
+    // What is known of the elements in front of i holds behind the loop, too.
+    let text = |first: &str| {
+        format!(
+            "int a[100000]; int main(void) {{ int i, k, x;
+            for (i = 0; i < 100000; i++) a[i] = __VERIFIER_nondet_int();
+            for (i = 0; i < 100000; i++) {{ int s = i; for (k = {first}; k < 100000; k++) if (a[k] < a[s]) s = k;
+                int t = a[s]; a[s] = a[i]; a[i] = t; }}
+            for (x = 1; x < 100000; x++) check(a[x - 1] <= a[x]); return 0; }}"
+        )
+    };
+    assert!(proves(&text("i + 1")));
+    assert!(!proves(&text("i + 2")));
+}
+
+#[test]
 fn while_a_flag_is_clear() {
     let text = |clear: &str, test: &str| {
         format!(

@@ -380,16 +380,46 @@ impl Generator {
         samples: &[Vec<Sample>],
         run: impl Fn(&mut Guesser<'_>) -> Vec<TermId>,
     ) -> Vec<Vec<TermId>> {
-        let manager = &mut *self.manager.borrow_mut();
+        let manager = Rc::clone(&self.manager);
+        let manager = &mut *manager.borrow_mut();
         let guess = |(number, samples): (usize, &Vec<Sample>)| {
             let (program, cutpoints) = (&self.program, &self.cutpoints);
             let mut guesser = Guesser::new(manager, program, cutpoints, number, &self.current, (layout, samples));
             guesser.preconditions = self.preconditions.as_ref().map_or(&[], |all| &all[number]);
             (run(&mut guesser), guesser.weaker)
         };
-        let (candidates, weaker) = samples.iter().enumerate().map(guess).unzip();
+        let (mut candidates, weaker): (Vec<_>, Vec<_>) = samples.iter().enumerate().map(guess).unzip();
         self.weaker = weaker;
+        if *layout != Layout::default() {
+            self.hand_on(manager, layout, samples, &mut candidates);
+        }
         candidates
+    }
+
+    /// Where no run came, facts about elements are guessed that may hold where runs came.
+    fn hand_on(
+        &mut self,
+        manager: &mut Manager,
+        layout: &Layout,
+        samples: &[Vec<Sample>],
+        candidates: &mut [Vec<TermId>],
+    ) {
+        let seen = |number: &usize| !samples[*number].is_empty();
+        let from: Vec<usize> = (0..samples.len()).filter(seen).collect();
+        for number in (0..samples.len()).filter(|number| !seen(number)) {
+            let (program, cutpoints) = (&self.program, &self.cutpoints);
+            let mut guesser = Guesser::new(manager, program, cutpoints, number, &self.current, (layout, &[]));
+            for &other in &from {
+                let facts: Vec<TermId> =
+                    candidates[other].iter().copied().filter(|&fact| guesser.can_say(fact)).collect();
+                candidates[number].extend(facts);
+                let is_new = |weaker: &&Weaker| guesser.can_say(weaker.candidate);
+                let weaker: Vec<Weaker> = self.weaker[other].iter().filter(is_new).copied().collect();
+                self.weaker[number].extend(weaker);
+            }
+            let mut known = BTreeSet::new();
+            candidates[number].retain(|&fact| known.insert(fact));
+        }
     }
 
     /// What a guesser makes of the samples of each cut point.

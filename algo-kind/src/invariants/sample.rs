@@ -23,16 +23,18 @@ use crate::inputs::RandomInputs;
 const JUMPS: u32 = 400;
 /// These runs are long, so that they come behind loops over large arrays.
 const LONG: std::ops::Range<u32> = 20..30;
-/// How many jumps backwards all long runs have together.
+/// How many jumps backwards all long runs have together, and by what factor more if there are arrays.
 const LONG_JUMPS: u32 = 6_000_000;
+const WITH_ARRAYS: u32 = 3;
 /// After how many jumps the limits are checked.
 const CHECK: u32 = 1 << 16;
 /// Next to how many computed indices elements are looked at.
 const USES: usize = 6;
 /// How many of them may come from one short run, so that they differ in the inputs, too.
 const KEPT_OF_RUN: usize = 12;
-/// The same for long runs, which look far.
+/// The same for long runs, which look far, and how many these are chosen from.
 const KEPT_OF_LONG: usize = 10;
+const SEEN_OF_LONG: usize = 400;
 /// Bytes of memory that a run may use.
 const MAX_BYTES: usize = 64 << 20;
 
@@ -89,8 +91,19 @@ pub(crate) fn samples(
     // A program with too many variables for the machine has no samples.
     let Ok(code) = Code::new(program, &setup) else { return Ok(samples) };
     let mut machine = Machine::new(Rc::new(code), MAX_BYTES);
+    let loops = &program.loops;
+    let around =
+        |head: NodeId| -> Vec<NodeId> { loops.around(head).map(|one| one.head).filter(|&one| one != head).collect() };
+    let around: FxHashMap<NodeId, Vec<NodeId>> = loops.heads.iter().map(|&head| (head, around(head))).collect();
+    let within = |head: NodeId| -> Vec<NodeId> {
+        loops.heads.iter().copied().filter(|inner| around[inner].contains(&head)).collect()
+    };
+    let within: FxHashMap<NodeId, Vec<NodeId>> = loops.heads.iter().map(|&head| (head, within(head))).collect();
     let mut inputs = if extent.far { RandomInputs::new(program) } else { RandomInputs::varied(program) };
     let (mut long, mut jumped) = (LONG_JUMPS, 0u32);
+    if !layout.arrays.is_empty() {
+        long *= WITH_ARRAYS;
+    }
     for number in 0..extent.runs {
         if samples.iter().all(|seen| seen.len() >= extent.kept) {
             break;
@@ -101,7 +114,7 @@ pub(crate) fn samples(
         // One that does not come to an end leaves some for the others.
         let jumps = if is_long { (long / (LONG.end - number) * 2).min(long) } else { JUMPS };
         let mut visits: FxHashMap<NodeId, u32> = FxHashMap::default();
-        let mut seen: FxHashMap<usize, usize> = FxHashMap::default();
+        let mut seen: FxHashMap<usize, Vec<Sample>> = FxHashMap::default();
         for _ in 0..jumps {
             if machine.run(&mut inputs, 0).is_some() {
                 break;
@@ -116,7 +129,12 @@ pub(crate) fn samples(
             *visit += 1;
             // The first visits of each run, and later ones now and then.
             let is_seen = if is_long {
-                is_rare(*visit, number)
+                let is_rare = is_rare(*visit, number);
+                // Inner loops begin anew.
+                for inner in &within[&head] {
+                    visits.insert(*inner, 0);
+                }
+                is_rare && around[&head].iter().all(|outer| self::is_rare(visits[outer], number))
             } else {
                 *visit < 6 || visit.is_multiple_of(7) && *visit <= 400 || visit.is_power_of_two()
             };
@@ -126,12 +144,23 @@ pub(crate) fn samples(
             if let Some(number) = cutpoints.number(machine.active_calls(), head)
                 && samples[number].len() < extent.kept
             {
-                let sample = look(program, &machine, layout);
                 let of_run = seen.entry(number).or_default();
-                if *of_run < (if is_long { KEPT_OF_LONG } else { KEPT_OF_RUN })
-                    && keys[number].insert(key(program, &sample))
-                {
-                    *of_run += 1;
+                if of_run.len() < if is_long { SEEN_OF_LONG } else { KEPT_OF_RUN } {
+                    let sample = look(program, &machine, layout);
+                    if keys[number].insert(key(program, &sample)) {
+                        of_run.push(sample);
+                    }
+                }
+            }
+        }
+        for (number, of_run) in seen {
+            let room = extent.kept - samples[number].len();
+            let kept = of_run.len().min(if is_long { KEPT_OF_LONG } else { KEPT_OF_RUN }).min(room);
+            // Evenly spread, with the last one.
+            let (count, mut chosen) = (of_run.len(), 0);
+            for (at, sample) in of_run.into_iter().enumerate() {
+                if (at + 1) * kept / count > chosen {
+                    chosen += 1;
                     samples[number].push(sample);
                 }
             }
