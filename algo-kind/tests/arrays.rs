@@ -106,6 +106,19 @@ fn no_run_comes_behind_the_loop() {
 }
 
 #[test]
+fn a_loop_that_is_jumped_into() {
+    let text = |most: u32| {
+        format!(
+            "int a[1000]; int main(void) {{ int i = 0, j = 0; if (__VERIFIER_nondet_int()) goto inner;
+            for (i = 0; i < 500; i++) {{ j = 0; while (j < 900) {{ inner: a[j] = i; j++; }} }}
+            check(a[0] <= {most}); return 0; }}"
+        )
+    };
+    assert!(proves(&text(499)));
+    assert!(!proves(&text(498)));
+}
+
+#[test]
 fn while_a_flag_is_clear() {
     let text = |clear: &str, test: &str| {
         format!(

@@ -132,9 +132,9 @@ impl<'a> Search<'a> {
         let flags = self.flags();
         for &at in &arrays {
             let ranges = self.ranges(&self.layout.arrays[at]);
-            let elements = self.singles(at);
-            let at_ends = self.at_ends(at, &elements);
-            let singles = Singles { elements, at_ends, in_pairs };
+            let mut elements = self.singles(at);
+            elements.extend(self.at_ends(at, &elements));
+            let singles = Singles { elements, in_pairs };
             found.extend(self.copies(at, &arrays, &ranges));
             // Each fact with how far it reaches behind the index, and the ranges where it holds.
             let mut facts: IndexMap<(TermId, i128), Vec<usize>> = IndexMap::new();

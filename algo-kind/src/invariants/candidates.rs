@@ -16,7 +16,7 @@ use smt::{BvBin, BvCmp, TermId, Value};
 
 use super::arrays::{Search, Weaker, cell_term, cells, number, widened};
 use super::env::Env;
-use super::instances::{INDEX, index};
+use super::instances::INDEX;
 use super::memory::{Base, Layout, assigned};
 use super::nullspace::{independent, null_space};
 use super::sample::Sample;
@@ -208,14 +208,8 @@ impl<'a> Guesser<'a> {
 
     /// Whether a fact about elements can be a fact at this cut point, too, as all variables in it are there.
     pub(super) fn can_say(&mut self, fact: TermId) -> bool {
-        let k = index(&mut self.manager.terms);
-        let in_scope = |var| is_in_scope(self.program, &self.funcs, var);
-        let terms = &self.manager.terms;
-        terms.has_array(fact)
-            && terms.symbols(fact).into_iter().all(|(symbol, _)| {
-                let is_memory = matches!(terms.symbol_sort(symbol), smt::Sort::Array { .. });
-                symbol == k || self.manager.encoder.variable(symbol).map_or(is_memory, in_scope)
-            })
+        let (program, funcs) = (self.program, self.funcs.clone());
+        self.manager.terms.has_array(fact) && self.is_about(&|var| is_in_scope(program, &funcs, var), fact)
     }
 
     /// Equalities of variables one of which is assigned, or passed as an argument, to the other.

@@ -11,6 +11,7 @@ use cpa_predicate::Encoding;
 use smt::{BvBin, Term, TermId};
 
 use super::candidates::{Guesser, holds, is_usable, variable};
+use super::instances::index;
 use super::memory::{Layout, assigned};
 
 /// How many candidates are tried.
@@ -54,13 +55,15 @@ impl Guesser<'_> {
         out.extend(found);
     }
 
-    /// Whether a formula is about usable variables and, if that is asked for, memory.
-    pub(super) fn is_about(&self, usable: &dyn Fn(VarId) -> bool, fact: TermId) -> bool {
+    /// Whether a formula is about usable variables and, if that is asked for, memory, where it may be about all indices.
+    pub(super) fn is_about(&mut self, usable: &dyn Fn(VarId) -> bool, fact: TermId) -> bool {
         let about_memory = *self.layout != Layout::default();
-        (about_memory || !self.manager.terms.has_array(fact))
-            && self.manager.terms.symbols(fact).into_iter().all(|(symbol, _)| {
-                let is_memory = matches!(self.manager.terms.symbol_sort(symbol), smt::Sort::Array { .. });
-                self.manager.encoder.variable(symbol).map_or(is_memory, usable)
+        let k = index(&mut self.manager.terms);
+        let (terms, encoder) = (&self.manager.terms, &self.manager.encoder);
+        (about_memory || !terms.has_array(fact))
+            && terms.symbols(fact).into_iter().all(|(symbol, _)| {
+                let is_memory = matches!(terms.symbol_sort(symbol), smt::Sort::Array { .. });
+                encoder.variable(symbol).map_or(is_memory || symbol == k, usable)
             })
     }
 

@@ -92,11 +92,10 @@ pub(crate) fn samples(
     let Ok(code) = Code::new(program, &setup) else { return Ok(samples) };
     let mut machine = Machine::new(Rc::new(code), MAX_BYTES);
     let loops = &program.loops;
-    let around =
-        |head: NodeId| -> Vec<NodeId> { loops.around(head).map(|one| one.head).filter(|&one| one != head).collect() };
-    let around: FxHashMap<NodeId, Vec<NodeId>> = loops.heads.iter().map(|&head| (head, around(head))).collect();
+    // The heads of the loops in each loop.
     let within = |head: NodeId| -> Vec<NodeId> {
-        loops.heads.iter().copied().filter(|inner| around[inner].contains(&head)).collect()
+        let is_within = |inner: &NodeId| *inner != head && loops.around(*inner).any(|outer| outer.head == head);
+        loops.heads.iter().copied().filter(is_within).collect()
     };
     let within: FxHashMap<NodeId, Vec<NodeId>> = loops.heads.iter().map(|&head| (head, within(head))).collect();
     let mut inputs = if extent.far { RandomInputs::new(program) } else { RandomInputs::varied(program) };
@@ -129,12 +128,13 @@ pub(crate) fn samples(
             *visit += 1;
             // The first visits of each run, and later ones now and then.
             let is_seen = if is_long {
-                let is_rare = is_rare(*visit, number);
                 // Inner loops begin anew.
-                for inner in &within[&head] {
-                    visits.insert(*inner, 0);
+                for &inner in &within[&head] {
+                    visits.insert(inner, 0);
                 }
-                is_rare && around[&head].iter().all(|outer| self::is_rare(visits[outer], number))
+                // A loop that was jumped into may not have been visited at its head.
+                let is_rare = |head| visits.get(head).is_none_or(|&visit| is_rare(visit, number));
+                loops.around(head).all(|one| is_rare(&one.head))
             } else {
                 *visit < 6 || visit.is_multiple_of(7) && *visit <= 400 || visit.is_power_of_two()
             };

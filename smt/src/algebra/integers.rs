@@ -32,38 +32,38 @@ const READS: usize = 48;
 pub struct InIntegers {
     /// If this has no model, the given formula has none.
     pub formula: TermId,
-    /// Numbers of bits with their integers.
-    numbers: Vec<(TermId, TermId)>,
+    /// Bit-vectors by symbol and index, with their widths and integers.
+    numbers: Vec<((SymId, u32), u32, TermId)>,
     /// Reads of arrays: the array, the integers of index and element.
-    reads: Vec<(TermId, TermId, TermId)>,
-    /// Truth values that stay what they are.
-    conditions: Vec<TermId>,
+    reads: Vec<((SymId, u32), TermId, TermId)>,
+    /// Truth values, which stay what they are.
+    conditions: Vec<(SymId, u32)>,
 }
 
 impl InIntegers {
     /// What a model of the formula over integers says about the symbols of the formula over bit-vectors. This need not be a
     /// model of that formula. None if a number has more than 128 bits.
     pub fn model_of_bits(&self, terms: &Terms, integers: &Model<'_>) -> Option<Model<'static>> {
-        let mut values: FxHashMap<(SymId, u32), Value> = FxHashMap::default();
-        let number = |t: TermId| match integers.eval(terms, t)? {
+        let of_numbers = self.numbers.iter().map(|&(_, _, integer)| integer);
+        let of_reads = self.reads.iter().flat_map(|&(_, at, element)| [at, element]);
+        let evaluated = integers.values(terms, &of_numbers.chain(of_reads).collect::<Vec<TermId>>())?;
+        let mut evaluated = evaluated.into_iter().map(|value| match value {
             Value::Int(number) => Some(number.cast_unsigned()),
             Value::Bool(_) | Value::Bv { .. } | Value::Array(_) => None,
-        };
-        for &(var, integer) in &self.numbers {
-            let Term::Var { sym, index } = *terms.get(var) else { continue };
-            let width = terms.width(var);
-            values.insert((sym, index), Value::Bv { width, bits: number(integer)? & mask(width) });
+        });
+        let mut values: FxHashMap<(SymId, u32), Value> = FxHashMap::default();
+        for &(var, width, _) in &self.numbers {
+            values.insert(var, Value::Bv { width, bits: evaluated.next()?? & mask(width) });
         }
-        for &var in &self.conditions {
-            let Term::Var { sym, index } = *terms.get(var) else { continue };
+        for &(array, ..) in &self.reads {
+            let (at, element) = (evaluated.next()??, evaluated.next()??);
+            let Value::Array(old) = values.remove(&array).unwrap_or_else(|| terms.default_value(array.0)) else {
+                return None;
+            };
+            values.insert(array, Value::Array(old.with(at, element)));
+        }
+        for &(sym, index) in &self.conditions {
             values.insert((sym, index), integers.value(terms, sym, index)?);
-        }
-        for &(array, at, element) in &self.reads {
-            let Term::Var { sym, index } = *terms.get(array) else { continue };
-            let (at, element) = (number(at)?, number(element)?);
-            let old = values.remove(&(sym, index)).unwrap_or_else(|| terms.default_value(sym));
-            let Value::Array(old) = old else { return None };
-            values.insert((sym, index), Value::Array(old.with(at, element)));
         }
         Some(Model::new(values))
     }
@@ -79,25 +79,29 @@ pub fn in_integers(terms: &mut Terms, formula: TermId) -> Option<InIntegers> {
     let parts = terms.conjuncts(formula);
     let bounds = Bounds::new(terms, &parts).propagated(terms);
     let mut integers = Integers { bounds, ..Integers::default() };
+    let var = |terms: &Terms, t: TermId| match *terms.get(t) {
+        Term::Var { sym, index } => Some((sym, index)),
+        _ => None,
+    };
     let (mut numbers, mut conditions) = (Vec::new(), Vec::new());
     for t in order {
-        let is_var = matches!(terms.get(t), Term::Var { .. });
         match terms.sort(t) {
             Sort::Bool => {
                 let new = integers.condition(terms, t);
                 integers.conditions.insert(t, new);
-                conditions.extend(Some(t).filter(|_| is_var));
+                conditions.extend(var(terms, t));
             }
             Sort::Bv(width) if width <= WIDEST => {
                 let new = integers.number(terms, t, width);
                 integers.numbers.insert(t, new);
-                numbers.extend(Some((t, new.term)).filter(|_| is_var));
+                numbers.extend(var(terms, t).map(|var| (var, width, new.term)));
             }
             _ => {}
         }
     }
     let mut reads = Vec::new();
     for (&array, of_array) in &integers.reads {
+        let array = var(terms, array).expect("only reads of array variables are noted");
         reads.extend(of_array.iter().map(|read| (array, integers.of(read.index).term, read.element.term)));
     }
     integers.compare_reads(terms);

@@ -29,8 +29,6 @@ pub(super) struct Single {
 /// The single elements of an array that the others are compared with.
 pub(super) struct Singles {
     pub(super) elements: Vec<Single>,
-    /// Those at the ends of parts.
-    pub(super) at_ends: Vec<Single>,
     /// Whether there also are comparisons with one or the other one of two: where the program compares elements.
     pub(super) in_pairs: bool,
 }
@@ -185,7 +183,7 @@ impl Search<'_> {
         }
         // For each single element how the others are to it; none where it has a negative index and so is no element.
         let mut orders: Vec<(&Single, Vec<Option<Ordering>>)> = Vec::new();
-        for single in singles.elements.iter().chain(&singles.at_ends) {
+        for single in &singles.elements {
             let order = |&(sample, _, value): &Row| {
                 let index = single.indices[sample]?;
                 let end = match &single.ends {
