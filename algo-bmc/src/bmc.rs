@@ -17,7 +17,7 @@ use algo_cegar::replay;
 use cfa::Program;
 use cfa::ids::NodeId;
 use cpa_core::{Arg, ArgId, Assurance, Counting, Cx, Outcome, Progress, Reason, Stop, Target, Verdict};
-use cpa_predicate::Manager;
+use cpa_predicate::{Manager, PredicateOptions};
 use smt::Value;
 
 use crate::query::{Answer, ask_unrolled};
@@ -50,6 +50,8 @@ pub struct Options {
     pub forward_condition: bool,
     /// Whether target states are checked; without, only the forward condition can give an answer.
     pub check_targets: bool,
+    /// Whether iterations of loops that change nothing that is read later are left out.
+    pub changes: bool,
 }
 
 impl Default for Options {
@@ -61,6 +63,7 @@ impl Default for Options {
             increase: Increase::Double,
             forward_condition: true,
             check_targets: true,
+            changes: true,
         }
     }
 }
@@ -118,7 +121,9 @@ impl Bmc {
         manager: &Rc<RefCell<Manager>>,
         options: Options,
     ) -> Self {
-        let unrolling = Unrolling::new(program, targets, manager, Start::Entry, options.counting);
+        let predicate = PredicateOptions { changes: options.changes, ..PredicateOptions::default() };
+        let unrolling =
+            Unrolling::with_options(program, targets, manager, Start::Entry, options.counting, predicate);
         Self { unrolling, options, times: Times::default(), k: 0, rounds: 0, open: None }
     }
 

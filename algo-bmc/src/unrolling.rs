@@ -17,7 +17,7 @@ use cpa_core::{
     Arg, ArgId, CallstackCpa, Composite, Counting, Cx, Exploration, Handle, LocationCpa, LocationState, LoopBoundCpa,
     Remerge, Stop, Target, Unrolled,
 };
-use cpa_predicate::{BlockOperator, BlockOptions, Manager, PredicateCpa, PredicateState};
+use cpa_predicate::{BlockOperator, BlockOptions, Manager, PredicateCpa, PredicateOptions, PredicateState};
 use smt::{PathFormula, TermId};
 
 /// Where an unrolling begins.
@@ -62,6 +62,18 @@ impl Unrolling {
         start: Start,
         counting: Counting,
     ) -> Self {
+        Self::with_options(program, targets, manager, start, counting, PredicateOptions::default())
+    }
+
+    /// As [`Unrolling::new`]; `predicate` says how path formulas are made.
+    pub fn with_options(
+        program: &Arc<Program>,
+        targets: &BTreeSet<NodeId>,
+        manager: &Rc<RefCell<Manager>>,
+        start: Start,
+        counting: Counting,
+        predicate: PredicateOptions,
+    ) -> Self {
         let mut cpa = Composite::new(Arc::clone(program));
         let location = cpa.add(LocationCpa::new(Arc::clone(program), targets.clone()).towards_targets());
         let callstack = CallstackCpa::new(Arc::clone(program));
@@ -72,7 +84,7 @@ impl Unrolling {
         });
         let bound = cpa.add(LoopBoundCpa::new(Arc::clone(program), counting, 1));
         let operator = BlockOperator::new(BlockOptions::NEVER, Arc::clone(program));
-        let predicate = cpa.add(PredicateCpa::new(Rc::clone(manager), operator));
+        let predicate = cpa.add(PredicateCpa::with_options(Rc::clone(manager), operator, predicate));
         Self {
             manager: Rc::clone(manager),
             cpa,

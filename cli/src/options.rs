@@ -495,6 +495,11 @@ options! {
     /// Whether it is checked that no execution is longer than what was unrolled (forward condition). Without, bounded model
     /// checking proves only programs whose loops end by constants.
     "bmc.boundingAssertions" bounding_assertions: bool = true;
+    /// Whether bounded model checking leaves out executions that come back to a loop head with nothing changed that is read
+    /// later: loops that wait for something end then.
+    "bmc.changingIterations" changes: bool = true;
+    /// Bounded model checking tells the cells of an array with at most so many apart at each access, by cases of the index.
+    "bmc.cellsApart" cells_apart: u32 = 16;
     /// Where the auxiliary invariants of k-induction come from: nowhere, a data-flow analysis, or in addition candidates
     /// that are inductive together.
     "bmc.invariantGenerationStrategy" invariant_strategy: InvariantChoice = InvariantChoice::Induction;

@@ -22,6 +22,7 @@ use smt::path::PathFormula;
 
 use crate::block::{BlockEnd, BlockOperator};
 use crate::calls::Calls;
+use crate::changes::{Changes, Heads};
 use crate::formula::Formula;
 use crate::laps::{LapCounter, Laps};
 use crate::manager::Manager;
@@ -52,6 +53,8 @@ pub struct PredicateState {
     tracked: Rc<[PredId]>,
     /// The active functions.
     calls: Calls,
+    /// What was known at the heads of the loops around, if iterations without a change are left out.
+    heads: Heads,
 }
 
 impl PredicateState {
@@ -90,8 +93,8 @@ impl PredicateState {
     pub(crate) fn reduced(&self, formula: Formula, block: u64, tracked: Rc<[PredId]>, calls: Calls) -> Self {
         let path = Rc::new(PathFormula::empty());
         let entry = Rc::clone(&path);
-        let laps = Laps::default();
-        Self { formula, block, entry, path, length: 0, checked: 0, abstraction: true, laps, tracked, calls }
+        let (laps, heads) = (Laps::default(), Heads::default());
+        Self { formula, block, entry, path, length: 0, checked: 0, abstraction: true, laps, tracked, calls, heads }
     }
 
     /// A state in the same block, further along.
@@ -128,6 +131,7 @@ impl PartialEq for PredicateState {
             && self.length == other.length
             && self.abstraction == other.abstraction
             && self.laps == other.laps
+            && self.heads == other.heads
             && (Rc::ptr_eq(&self.path, &other.path) || self.path == other.path)
     }
 }
@@ -149,11 +153,13 @@ pub struct PredicateOptions {
     pub merge: bool,
     /// Check the satisfiability of a path at a branch if this many edges were added since the last check; 0 for never.
     pub sat_check: u32,
+    /// Leave out iterations of loops that change nothing that is read later.
+    pub changes: bool,
 }
 
 impl Default for PredicateOptions {
     fn default() -> Self {
-        Self { merge: true, sat_check: 0 }
+        Self { merge: true, sat_check: 0, changes: false }
     }
 }
 
@@ -164,6 +170,8 @@ pub struct PredicateCpa {
     options: PredicateOptions,
     /// Tells iterations apart, if blocks may contain several and merge.
     laps: Option<LapCounter>,
+    /// The loops, if iterations without a change are left out.
+    changes: Option<Changes>,
     /// The parts of the program that are analysed by themselves, if there are such.
     parts: Option<Rc<BlockPredicates>>,
     next_block: u64,
@@ -179,7 +187,8 @@ impl PredicateCpa {
     pub fn with_options(manager: Rc<RefCell<Manager>>, operator: BlockOperator, options: PredicateOptions) -> Self {
         let unrolls = options.merge && operator.unrolls();
         let laps = unrolls.then(|| LapCounter::new(manager.borrow().encoder.program()));
-        Self { manager, operator, options, laps, parts: None, next_block: 0 }
+        let changes = options.changes.then(|| Changes::new(manager.borrow().encoder.program()));
+        Self { manager, operator, options, laps, changes, parts: None, next_block: 0 }
     }
 
     /// The same analysis over blocks that are analysed by themselves; the block operator ends at their borders.
@@ -209,6 +218,7 @@ impl PredicateCpa {
             laps: Laps::default(),
             tracked,
             calls: before.map(|state| state.calls.clone()).unwrap_or_default(),
+            heads: Heads::default(),
         }
     }
 
@@ -244,7 +254,14 @@ impl Cpa for PredicateCpa {
         if manager.is_false(state.formula) {
             return Ok(Vec::new());
         }
-        let path = state.follow(manager, step)?;
+        let mut path = state.follow(manager, step)?;
+        let mut heads = Heads::default();
+        if let Some(changes) = &self.changes {
+            heads = changes.after(&state.heads, &state.path, manager.encoder.program(), step);
+            if let Some(changed) = changes.condition(&mut manager.terms, &manager.encoder, &heads, &path, step) {
+                path.pc = manager.terms.and(path.pc, changed);
+            }
+        }
         if path.pc == Terms::fls() {
             return Ok(Vec::new());
         }
@@ -255,7 +272,7 @@ impl Cpa for PredicateCpa {
             None => Laps::default(),
         };
         let path = Rc::new(path);
-        Ok(vec![PredicateState { path, length, abstraction: false, calls, laps, ..state.clone() }])
+        Ok(vec![PredicateState { path, length, abstraction: false, calls, laps, heads, ..state.clone() }])
     }
 
     fn leq(&mut self, cx: &mut Cx, left: &PredicateState, right: &PredicateState) -> Result<bool, Stop> {
@@ -278,7 +295,8 @@ impl Cpa for PredicateCpa {
         if new.laps != reached.laps {
             return Ok(Merge::Separate);
         }
-        if new.path == reached.path && new.length <= reached.length {
+        let heads = reached.heads.common(&new.heads);
+        if new.path == reached.path && new.length <= reached.length && heads == reached.heads {
             return Ok(Merge::Contained);
         }
         let manager = &mut *self.manager.borrow_mut();
@@ -288,6 +306,7 @@ impl Cpa for PredicateCpa {
             path: Rc::new(path),
             checked: new.checked.min(reached.checked),
             length: new.length.max(reached.length),
+            heads,
             ..reached.clone()
         }))
     }

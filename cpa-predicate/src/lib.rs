@@ -12,6 +12,7 @@ pub mod abstraction;
 pub mod block;
 mod branches;
 mod calls;
+mod changes;
 pub mod cpa;
 pub mod decode;
 pub mod encode;

@@ -211,6 +211,13 @@ impl PathFormula {
         self.store.iter().map(|(sym, _)| sym)
     }
 
+    /// The variables whose last values differ between two formulas.
+    pub fn changed(&self, other: &Self) -> Vec<SymId> {
+        let mut changed = Vec::new();
+        self.store.diff(&other.store, |_, mine, theirs| changed.extend(mine.or(theirs).map(|(sym, _)| sym)));
+        changed
+    }
+
     /// The variables whose last value differs from their start value, with that value.
     pub fn assignments(&self) -> impl Iterator<Item = (SymId, TermId)> + '_ {
         self.store.iter()

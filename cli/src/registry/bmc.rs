@@ -27,7 +27,9 @@ impl BmcAnalysis {
     /// Bounded model checking of `program`; fails with a message when options do not fit.
     pub fn new(program: Arc<Program>, targets: BTreeSet<NodeId>, config: &Config) -> Result<Self, String> {
         let mut notes = Vec::new();
-        let manager = Rc::new(RefCell::new(manager(&program, config, &mut notes)?));
+        let mut manager = manager(&program, config, &mut notes)?;
+        manager.encoder.tell_cells_apart(config.cells_apart.into());
+        let manager = Rc::new(RefCell::new(manager));
         let bmc = Bmc::new(&program, &targets, &manager, options(config)?);
         Ok(Self { bmc, manager, notes })
     }
@@ -77,6 +79,7 @@ pub(super) fn options(config: &Config) -> Result<Options, String> {
         },
         forward_condition: config.bounding_assertions,
         check_targets: config.check_targets,
+        changes: config.changes,
     })
 }
 

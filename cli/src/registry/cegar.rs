@@ -206,7 +206,7 @@ impl Analysis for CegarAnalysis {
 /// The Predicate CPA that a configuration describes.
 pub(super) fn predicate_cpa(manager: &Rc<RefCell<Manager>>, operator: BlockOperator, config: &Config) -> PredicateCpa {
     let merge = config.predicate_merge == PredicateMerge::Abe;
-    let options = PredicateOptions { merge, sat_check: config.sat_check };
+    let options = PredicateOptions { merge, sat_check: config.sat_check, changes: false };
     PredicateCpa::with_options(Rc::clone(manager), operator, options)
 }
 

@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use cfa::Program;
-use cfa::ids::{EdgeId, ExprId, RegionId, VarId};
+use cfa::ids::{EdgeId, ExprId, RegionId};
 use cfa::ir::{ExprKind, Op};
 use rustc_hash::FxHashSet;
 use smt::path::Stmt;
@@ -104,14 +104,42 @@ impl Encoder {
         let program = Arc::clone(&self.program);
         Ok(match program.edge(edge).op {
             Op::Load { var, addr, region } => {
-                let value = self.load(terms, var, addr, region)?;
-                vec![Stmt::Assign(self.symbol(terms, var), value)]
+                let addr = self.value(terms, addr)?;
+                let bits = program.vars[var.index()].ty.bits;
+                let var = self.symbol(terms, var);
+                match self.chosen(terms, region, addr, bits) {
+                    Some(slots) => {
+                        let outside = terms.symbol(&format!("outside!{bits}"), Sort::Bv(bits));
+                        self.outside.insert(outside);
+                        let mut value = terms.var(outside, 0);
+                        for (here, index) in slots {
+                            let memory = self.cells(terms, region).symbol;
+                            let memory = terms.var(memory, 0);
+                            let cell = terms.select(memory, index);
+                            value = terms.ite(here, cell, value);
+                        }
+                        vec![Stmt::Havoc(outside), Stmt::Assign(var, value)]
+                    }
+                    None => vec![Stmt::Assign(var, self.read(terms, region, addr, bits))],
+                }
             }
             Op::Store { addr, value, region } => {
                 let addr = self.value(terms, addr)?;
                 let value = self.value(terms, value)?;
                 let cells = self.cells(terms, region);
-                vec![Stmt::Assign(cells.symbol, stored(terms, cells, addr, value))]
+                let after = match self.chosen(terms, region, addr, terms.width(value)) {
+                    Some(slots) => {
+                        let mut memory = terms.var(cells.symbol, 0);
+                        for (here, index) in slots {
+                            let old = terms.select(memory, index);
+                            let new = terms.ite(here, value, old);
+                            memory = terms.store(memory, index, new);
+                        }
+                        memory
+                    }
+                    None => stored(terms, cells, addr, value),
+                };
+                vec![Stmt::Assign(cells.symbol, after)]
             }
             Op::Alloc { var, size, .. } => {
                 let size = self.value(terms, size)?;
@@ -127,10 +155,35 @@ impl Encoder {
         })
     }
 
-    fn load(&mut self, terms: &mut Terms, var: VarId, addr: ExprId, region: RegionId) -> Result<TermId, Inexact> {
-        let addr = self.value(terms, addr)?;
-        let bits = self.program.vars[var.index()].ty.bits;
-        Ok(self.read(terms, region, addr, bits))
+    /// The few cells that an address may be that of, with the condition for each; none for many cells, which are not told
+    /// apart. Accesses outside of all objects are left to the replay, so such a value is any, and nothing is written.
+    fn chosen(&mut self, terms: &mut Terms, region: RegionId, addr: TermId, bits: u32) -> Option<Vec<(TermId, TermId)>> {
+        let cells = self.cells(terms, region);
+        if self.cells_apart == 0 || bits != cells.element() || terms.as_value(addr).is_some() {
+            return None;
+        }
+        let slots = self.slots(region)?;
+        let pointer = cells.pointer;
+        let chosen = slots.into_iter().map(|slot| {
+            let slot = terms.bv(pointer, slot.into());
+            (terms.eq(addr, slot), cells.index(terms, slot))
+        });
+        Some(chosen.collect())
+    }
+
+    /// The addresses of all cells of a region, if they are known and few.
+    fn slots(&self, region: RegionId) -> Option<Vec<u64>> {
+        let region = self.program.region(region);
+        let bytes = u64::from(region.width.filter(|_| !region.others)? / 8);
+        let mut slots = Vec::new();
+        for &addr in &region.objects {
+            let size = self.program.objects.iter().find(|object| object.addr == addr)?.size;
+            if size / bytes > self.cells_apart || size % bytes != 0 || addr % bytes != 0 {
+                return None;
+            }
+            slots.extend((0..size / bytes).map(|at| addr + at * bytes));
+        }
+        (slots.len() as u64 <= self.cells_apart).then_some(slots)
     }
 
     /// The value of `bits` bits at an address, which has the width of a pointer; only in the encoding with bit-vectors.

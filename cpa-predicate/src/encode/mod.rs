@@ -57,6 +57,10 @@ pub struct Encoder {
     has_floats: bool,
     /// Edges that set new objects to zero.
     fresh_zeros: FxHashSet<EdgeId>,
+    /// Cells of parts of memory with at most so many are told apart at each access.
+    cells_apart: u64,
+    /// What is read outside of all objects.
+    outside: FxHashSet<SymId>,
 }
 
 impl Encoder {
@@ -74,7 +78,15 @@ impl Encoder {
             values: FxHashMap::default(),
             truths: FxHashMap::default(),
             ranges: FxHashMap::default(),
+            cells_apart: 0,
+            outside: FxHashSet::default(),
         }
+    }
+
+    /// From now on the cells of parts of memory with at most `cells` are told apart at each access, by cases of the address:
+    /// no position in an array is a term then. That is good for formulas of long paths.
+    pub fn tell_cells_apart(&mut self, cells: u64) {
+        self.cells_apart = cells;
     }
 
     /// The program.
@@ -163,6 +175,11 @@ impl Encoder {
     /// The variable that a symbol stands for; none for symbols of other origin.
     pub fn variable(&self, symbol: SymId) -> Option<VarId> {
         self.vars.get(&symbol).copied()
+    }
+
+    /// Whether a symbol holds a part of the state of the program, and no value that is only made and used in one step.
+    pub(crate) fn is_state(&self, symbol: SymId) -> bool {
+        !self.outside.contains(&symbol)
     }
 
     /// The machine integer of type `ty` that a solver's value stands for.
