@@ -122,8 +122,7 @@ impl Bmc {
         options: Options,
     ) -> Self {
         let predicate = PredicateOptions { changes: options.changes, ..PredicateOptions::default() };
-        let unrolling =
-            Unrolling::with_options(program, targets, manager, Start::Entry, options.counting, predicate);
+        let unrolling = Unrolling::with_options(program, targets, manager, Start::Entry, options.counting, predicate);
         Self { unrolling, options, times: Times::default(), k: 0, rounds: 0, open: None }
     }
 

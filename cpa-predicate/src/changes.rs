@@ -28,15 +28,31 @@ use crate::encode::Encoder;
 /// More places than this are not compared.
 const PLACES: usize = 64;
 
+/// How many visits before are compared: cycles of so many iterations are left out.
+const VISITS: usize = 3;
+
 /// More terms than this are not looked at for the places of one array.
 const TERMS: usize = 1000;
 
-/// The path formulas with which the heads of the loops around a location were left last.
+/// For the heads of the loops around a location the path formulas with which they were left, the last time first.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Heads(Option<Rc<BTreeMap<NodeId, Rc<PathFormula>>>>);
+pub(crate) struct Heads(Option<Rc<BTreeMap<NodeId, Visits>>>);
+
+/// The path formulas with which a loop head was left since the loop was entered, the last one first; no more than
+/// [`VISITS`].
+#[derive(Clone, Debug)]
+struct Visits(Rc<[Rc<PathFormula>]>);
+
+impl PartialEq for Visits {
+    fn eq(&self, other: &Self) -> bool {
+        let mut pairs = self.0.iter().zip(other.0.iter());
+        Rc::ptr_eq(&self.0, &other.0)
+            || (self.0.len() == other.0.len() && pairs.all(|(mine, theirs)| Rc::ptr_eq(mine, theirs)))
+    }
+}
 
 impl Heads {
-    fn get(&self, head: NodeId) -> Option<&Rc<PathFormula>> {
+    fn get(&self, head: NodeId) -> Option<&Visits> {
         self.0.as_ref()?.get(&head)
     }
 
@@ -46,11 +62,11 @@ impl Heads {
             return self.clone();
         }
         let mine = self.0.iter().flat_map(|heads| heads.iter());
-        let same = mine.filter(|&(head, path)| other.get(*head).is_some_and(|there| Rc::ptr_eq(path, there)));
-        Self::new(same.map(|(&head, path)| (head, Rc::clone(path))).collect())
+        let same = mine.filter(|&(head, visits)| other.get(*head) == Some(visits));
+        Self::new(same.map(|(&head, visits)| (head, visits.clone())).collect())
     }
 
-    fn new(heads: BTreeMap<NodeId, Rc<PathFormula>>) -> Self {
+    fn new(heads: BTreeMap<NodeId, Visits>) -> Self {
         Self((!heads.is_empty()).then(|| Rc::new(heads)))
     }
 }
@@ -58,13 +74,8 @@ impl Heads {
 impl PartialEq for Heads {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
-            (None, None) => true,
-            (Some(mine), Some(theirs)) => {
-                Rc::ptr_eq(mine, theirs)
-                    || (mine.len() == theirs.len()
-                        && mine.iter().zip(theirs.iter()).all(|(m, t)| m.0 == t.0 && Rc::ptr_eq(m.1, t.1)))
-            }
-            _ => false,
+            (Some(mine), Some(theirs)) => Rc::ptr_eq(mine, theirs) || mine == theirs,
+            (mine, theirs) => mine.is_none() && theirs.is_none(),
         }
     }
 }
@@ -102,7 +113,10 @@ impl Changes {
         let mut known = heads.0.as_deref().cloned().unwrap_or_default();
         known.retain(|&head, _| !ends(head));
         if begins {
-            known.insert(from, Rc::clone(path));
+            let before = known.remove(&from);
+            let before = before.iter().flat_map(|visits| visits.0.iter()).take(VISITS - 1);
+            let visits = std::iter::once(path).chain(before).cloned().collect();
+            known.insert(from, Visits(visits));
         }
         Heads::new(known)
     }
@@ -117,24 +131,37 @@ impl Changes {
         path: &PathFormula,
         step: Step,
     ) -> Option<TermId> {
+        // A function that is entered has no loop yet.
         let head = match step {
-            Step::Edge(_) => step.destination(encoder.program()),
-            Step::Enter(_) | Step::Leave(_) => return None,
+            Step::Edge(_) | Step::Leave(_) => step.destination(encoder.program()),
+            Step::Enter(_) => return None,
         };
-        let before = heads.get(head)?;
+        let visits = heads.get(head)?;
+        let mut conditions: Vec<TermId> = Vec::new();
+        for before in &*visits.0 {
+            conditions.extend(self.differs(terms, encoder, before, path, head));
+        }
+        (!conditions.is_empty()).then(|| terms.and_all(&conditions))
+    }
+
+    /// That something differs at a loop head between two path formulas that is read behind it.
+    fn differs(
+        &self,
+        terms: &mut Terms,
+        encoder: &Encoder,
+        before: &PathFormula,
+        path: &PathFormula,
+        head: NodeId,
+    ) -> Option<TermId> {
         let mut differing: Vec<(TermId, TermId)> = Vec::new();
-        let mut many = false;
         for symbol in before.changed(path) {
             if self.is_read(encoder, symbol, head) {
                 let (old, new) = (before.value(terms, symbol), path.value(terms, symbol));
-                match places(terms, old, new) {
-                    Some(places) => differing.extend(places),
-                    None => many = true,
+                differing.extend(places(terms, old, new)?);
+                if differing.len() > PLACES {
+                    return None;
                 }
             }
-        }
-        if many || differing.len() > PLACES {
-            return None;
         }
         let differences: Vec<TermId> = differing.into_iter().map(|(old, new)| terms.ne(old, new)).collect();
         Some(terms.or_all(&differences))

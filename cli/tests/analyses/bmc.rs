@@ -85,6 +85,67 @@ fn what_is_not_known_is_not_proved() {
     assert!(!matches!(verdict(opaque, &[]), Verdict::True));
 }
 
+/// Threads that were made into functions wait for each other in loops, in which the round may go on.
+const WAITING: &str = "unsigned char round, ret; int flag[3], turn[3];
+    void next(void) { unsigned char k = __VERIFIER_nondet_uchar(); if (round + k >= 3) abort(); round += k; }
+    int main(void) {
+      flag[round] = 1;
+      while (turn[round] != 1) { next(); while (flag[round] == 1 && turn[round] == 0) next(); }
+      reach_error();
+      return 0; }";
+
+#[test]
+fn loops_that_wait_end_where_nothing_changes() {
+    assert_eq!(verdict(WAITING, &[]), Verdict::True);
+    assert_eq!(verdict(WAITING, &[("bmc.cellsApart", "0")]), Verdict::True, "places of arrays are compared, too");
+    let few = ("cpa.loopbound.maxLoopIterationsUpperBound", "8");
+    let all = [("bmc.changingIterations", "false"), few];
+    assert!(matches!(verdict(WAITING, &all), Verdict::Unknown(_)), "the flags are looked at for ever");
+}
+
+#[test]
+fn iterations_that_change_anything_are_kept() {
+    let few = ("cpa.loopbound.maxLoopIterationsUpperBound", "8");
+    for (what, body) in [
+        (
+            "a variable that is read behind the loop",
+            "int main(void) { int n = 0; while (__VERIFIER_nondet_int()) n = (n + 1) % 4; if (n == 3) reach_error(); return 0; }",
+        ),
+        (
+            "an element of an array",
+            "int a[3]; int main(void) { unsigned char i = __VERIFIER_nondet_uchar() % 3;
+               while (__VERIFIER_nondet_int()) a[i] = (a[i] + 1) % 5; if (a[0] + a[1] + a[2] == 4) reach_error(); return 0; }",
+        ),
+        (
+            "what a called function counts",
+            "int calls; void f(void) { if (calls < 3) calls++; }
+             int main(void) { while (__VERIFIER_nondet_int()) f(); if (calls == 3) reach_error(); return 0; }",
+        ),
+        (
+            "a local variable whose address is known",
+            "void f(int *p) { if (*p < 3) ++*p; }
+             int main(void) { int n = 0; while (__VERIFIER_nondet_int()) f(&n); if (n == 3) reach_error(); return 0; }",
+        ),
+        (
+            "an activation in between",
+            "int deep; void f(int n) { while (__VERIFIER_nondet_int()) { if (n > 2) deep = 1; else f(n + 1); } }
+             int main(void) { f(0); if (deep) reach_error(); return 0; }",
+        ),
+        (
+            "the same in another call",
+            "int done; void f(int n) { int i = 0; while (i < 2) { i++; if (n == 2 && i == 2) done = 1; } }
+             int main(void) { f(1); f(2); if (done) reach_error(); return 0; }",
+        ),
+        (
+            "two iterations in turn",
+            "int main(void) { int a = 0, b = 0; while (__VERIFIER_nondet_int()) { int t = a; a = b; b = !t; }
+               if (a && !b) reach_error(); return 0; }",
+        ),
+    ] {
+        assert!(matches!(verdict(body, &[few]), Verdict::False(_)), "{what}: {}", verdict(body, &[few]));
+    }
+}
+
 #[test]
 fn bits_of_what_is_not_a_number_are_open() {
     let with = |cond: &str| {

@@ -157,7 +157,13 @@ impl Encoder {
 
     /// The few cells that an address may be that of, with the condition for each; none for many cells, which are not told
     /// apart. Accesses outside of all objects are left to the replay, so such a value is any, and nothing is written.
-    fn chosen(&mut self, terms: &mut Terms, region: RegionId, addr: TermId, bits: u32) -> Option<Vec<(TermId, TermId)>> {
+    fn chosen(
+        &mut self,
+        terms: &mut Terms,
+        region: RegionId,
+        addr: TermId,
+        bits: u32,
+    ) -> Option<Vec<(TermId, TermId)>> {
         let cells = self.cells(terms, region);
         if self.cells_apart == 0 || bits != cells.element() || terms.as_value(addr).is_some() {
             return None;
