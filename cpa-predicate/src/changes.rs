@@ -5,8 +5,8 @@
 //! read can be shortened by what lies between, so a reachable error is reached by an execution without such iterations.
 //! Path formulas that leave them out have fewer models, and loops that wait for others, which go round any number of times
 //! without an effect, have only finitely many paths. This is the idea of the loop-free paths of Sheeran, Singh and
-//! Stålmarck, *Checking Safety Properties Using Induction and a SAT-Solver* (2000), section 3.3, for one visit of a loop
-//! head and the next.
+//! Stålmarck, *Checking Safety Properties Using Induction and a SAT-Solver* (2000), for a visit of a loop head and the few
+//! before it.
 //!
 //! The entries of [`Heads`] belong to the activations on the call stack: an entry begins where the head is left, and ends
 //! where the body is.
@@ -31,8 +31,8 @@ const PLACES: usize = 64;
 /// How many visits before are compared: cycles of so many iterations are left out.
 const VISITS: usize = 3;
 
-/// More terms than this are not looked at for the places of one array.
-const TERMS: usize = 1000;
+/// More terms or indices than this are not looked at for the places of one array.
+const TERMS: usize = 200;
 
 /// For the heads of the loops around a location the path formulas with which they were left, the last time first.
 #[derive(Clone, Debug, Default)]
@@ -153,18 +153,28 @@ impl Changes {
         path: &PathFormula,
         head: NodeId,
     ) -> Option<TermId> {
-        let mut differing: Vec<(TermId, TermId)> = Vec::new();
+        let (mut differences, mut arrays) = (Vec::new(), Vec::new());
         for symbol in before.changed(path) {
-            if self.is_read(encoder, symbol, head) {
-                let (old, new) = (before.value(terms, symbol), path.value(terms, symbol));
-                differing.extend(places(terms, old, new)?);
-                if differing.len() > PLACES {
-                    return None;
-                }
+            if !self.is_read(encoder, symbol, head) {
+                continue;
+            }
+            let (old, new) = (before.value(terms, symbol), path.value(terms, symbol));
+            if matches!(terms.sort(old), Sort::Array { .. }) {
+                arrays.push((old, new));
+                continue;
+            }
+            match terms.ne(old, new) {
+                // Something counts; arrays need not be looked at.
+                TermId::TRUE => return None,
+                difference => differences.push(difference),
             }
         }
-        let differences: Vec<TermId> = differing.into_iter().map(|(old, new)| terms.ne(old, new)).collect();
-        Some(terms.or_all(&differences))
+        for (old, new) in arrays {
+            for (old, new) in places(terms, old, new)? {
+                differences.push(terms.ne(old, new));
+            }
+        }
+        (differences.len() <= PLACES).then(|| terms.or_all(&differences))
     }
 
     /// Whether the value of a symbol matters behind a loop head. Local variables of other functions are those of calls
@@ -178,11 +188,8 @@ impl Changes {
     }
 }
 
-/// Pairs of values of which one differs exactly if the two values do; none if they are too many.
+/// Pairs of elements of two arrays of which one differs exactly if the arrays do; none if they are too many.
 fn places(terms: &mut Terms, old: TermId, new: TermId) -> Option<Vec<(TermId, TermId)>> {
-    if !matches!(terms.sort(old), Sort::Array { .. }) {
-        return Some(vec![(old, new)]);
-    }
     // Where none of the stores on the way from one array writes, both agree.
     let mut seen = FxHashSet::default();
     let (mut origins, mut indices) = (FxHashSet::default(), BTreeSet::new());
