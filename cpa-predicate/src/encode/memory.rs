@@ -112,9 +112,9 @@ impl Encoder {
                         let outside = terms.symbol(&format!("outside!{bits}"), Sort::Bv(bits));
                         self.outside.insert(outside);
                         let mut value = terms.var(outside, 0);
+                        let memory = self.cells(terms, region).symbol;
+                        let memory = terms.var(memory, 0);
                         for (here, index) in slots {
-                            let memory = self.cells(terms, region).symbol;
-                            let memory = terms.var(memory, 0);
                             let cell = terms.select(memory, index);
                             value = terms.ite(here, cell, value);
                         }
@@ -183,8 +183,9 @@ impl Encoder {
         let bytes = u64::from(region.width.filter(|_| !region.others)? / 8);
         let mut slots = Vec::new();
         for &addr in &region.objects {
-            let size = self.program.objects.iter().find(|object| object.addr == addr)?.size;
-            if size / bytes > self.cells_apart || size % bytes != 0 || addr % bytes != 0 {
+            let object = self.program.objects.binary_search_by_key(&addr, |object| object.addr).ok()?;
+            let size = self.program.objects[object].size;
+            if size / bytes > self.cells_apart || !size.is_multiple_of(bytes) || !addr.is_multiple_of(bytes) {
                 return None;
             }
             slots.extend((0..size / bytes).map(|at| addr + at * bytes));
