@@ -57,8 +57,10 @@ impl<'a> Lower<'a> {
         let before = self.cur;
         let start = self.fresh();
         self.cur = start;
+        let mark = self.graph.edges.len();
         let mut filled = self.nothing_filled();
         self.fill(&target, init, &mut filled);
+        let values = self.graph.edges.len() - mark;
         let end = std::mem::replace(&mut self.cur, before);
         for part in parts.unwrap_or_default() {
             let (from, to) = (part.offset, part.offset + u64::from(part.ty.bits / 8));
@@ -73,6 +75,10 @@ impl<'a> Lower<'a> {
         }
         self.flow_to(start, range);
         self.cur = end;
+        if self.before_start {
+            // There the order of the edges is that of the operations.
+            self.graph.edges[mark..].rotate_left(values);
+        }
     }
 
     fn nothing_filled(&mut self) -> Filled {
