@@ -14,8 +14,8 @@ use super::{Lower, Val};
 
 /// What of an object has been filled.
 struct Filled {
-    /// Ranges of bytes that have been written as wholes.
-    ranges: Vec<(u64, u64)>,
+    /// Ranges of bytes that have been written, and whether as wholes.
+    ranges: Vec<(u64, u64, bool)>,
     /// Nothing has been written behind this byte.
     end: u64,
     /// Whether the object is known to be zero, so that zeros need not be written.
@@ -64,7 +64,7 @@ impl<'a> Lower<'a> {
         let end = std::mem::replace(&mut self.cur, before);
         for part in parts.unwrap_or_default() {
             let (from, to) = (part.offset, part.offset + u64::from(part.ty.bits / 8));
-            if !filled.ranges.iter().any(|(start, end)| *start <= from && to <= *end) {
+            if !filled.ranges.iter().any(|(start, end, whole)| *whole && *start <= from && to <= *end) {
                 let zero = self.exprs.constant(part.ty, 0);
                 let place = self.behind(place, part.offset);
                 self.put(&place, zero, range);
@@ -98,6 +98,7 @@ impl<'a> Lower<'a> {
         let ty = target.lvalue.ty.clone();
         match (&ty, self.ast().expr(init)) {
             (Type::Array(element, length), Expr::Str(text)) if is_text_of(element, text) => {
+                self.clear(target, filled, range);
                 self.fill_string(target, element, *length, text, filled, range);
             }
             (Type::Array(..) | Type::Record(_), Expr::Init(items)) => {
@@ -107,17 +108,7 @@ impl<'a> Lower<'a> {
                 {
                     return self.fill(target, item.value, filled);
                 }
-                // What the list leaves out is zero, whatever an earlier initialiser has written.
-                if filled.end > target.offset
-                    && let Some((size, _)) = size_align(&ty, &self.records, self.machine)
-                    && filled.ranges.iter().any(|(start, end)| *start < target.offset + size && target.offset < *end)
-                {
-                    match target.lvalue.place {
-                        // Zeros of static objects come before all other values.
-                        Place::Memory(addr) if !self.before_start => self.zero(addr, &ty, range),
-                        _ => self.unsupported("initialiser in braces that overrides another one", range),
-                    }
-                }
+                self.clear(target, filled, range);
                 self.fill_parts(target, items, &mut 0, 0, true, filled);
             }
             (Type::Record(_), _) => match self.value(init) {
@@ -156,19 +147,37 @@ impl<'a> Lower<'a> {
         }
     }
 
+    /// What an initialiser of an aggregate leaves out is zero, whatever an earlier one has written.
+    fn clear(&mut self, target: &Target, filled: &Filled, range: Range) {
+        if self.is_filled(target, filled) {
+            match target.lvalue.place {
+                // Zeros of static objects come before all other values.
+                Place::Memory(addr) if !self.before_start => self.zero(addr, &target.lvalue.ty, range),
+                _ => self.unsupported("initialiser of an aggregate that overrides another one", range),
+            }
+        }
+    }
+
+    /// Whether something in a part of the object has been written before.
+    fn is_filled(&self, target: &Target, filled: &Filled) -> bool {
+        filled.end > target.offset
+            && size_align(&target.lvalue.ty, &self.records, self.machine).is_some_and(|(size, _)| {
+                let end = target.offset + size;
+                filled.ranges.iter().any(|(from, to, _)| *from < end && target.offset < *to)
+            })
+    }
+
     fn fill_scalar(&mut self, target: &Target, value: ExprId, filled: &mut Filled, range: Range) {
-        if filled.zeroed && self.exprs.as_const(value) == Some(0) {
+        if filled.zeroed && self.exprs.as_const(value) == Some(0) && !self.is_filled(target, filled) {
             return;
         }
         self.write(&target.lvalue, value, range);
-        if target.lvalue.bits.is_none() {
-            self.note(target, filled);
-        }
+        self.note(target, filled);
     }
 
     fn note(&self, target: &Target, filled: &mut Filled) {
         if let Some((size, _)) = size_align(&target.lvalue.ty, &self.records, self.machine) {
-            filled.ranges.push((target.offset, target.offset + size));
+            filled.ranges.push((target.offset, target.offset + size, target.lvalue.bits.is_none()));
             filled.end = filled.end.max(target.offset + size);
         }
     }
