@@ -207,6 +207,9 @@ impl Bmc {
         self.unrolling.extend(cx, bound)?;
         let loops = self.unrolling.unfinished_loops().into_iter().map(|head| (head, k.into())).collect();
         cx.report(&Progress::GoingRound { loops });
+        if self.unrolling.frontier().is_empty() && self.options.check_targets && self.open.is_none() {
+            cx.report(&Progress::LastQuestion);
+        }
         self.rounds += 1;
         let built = cx.elapsed();
         self.times.formula += built.saturating_sub(begin);

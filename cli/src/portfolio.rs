@@ -35,6 +35,8 @@ const TICK: Duration = Duration::from_millis(25);
 const GRACE: u32 = 2;
 /// The same where CPU time is not known: after so many times its length, in wall time.
 const WALL_GRACE: u32 = 4;
+/// How much longer turns are of a stage that waits for the answer to a single question, which begins anew in each one.
+const LAST_QUESTION: u32 = 6;
 /// How long cancelled stages may take to tell their statistics.
 const FAREWELL: Duration = Duration::from_millis(500);
 
@@ -276,7 +278,10 @@ impl<'a> Run<'a> {
     /// Gives a stage its next turn.
     fn start(&mut self, at: usize) {
         let runner = &mut self.runners[at];
-        let factor = 1u32.checked_shl(runner.turns).unwrap_or(u32::MAX);
+        let mut factor = 1u32.checked_shl(runner.turns).unwrap_or(u32::MAX);
+        if runner.reported.lock().is_ok_and(|reported| reported.last_question) {
+            factor = factor.saturating_mul(LAST_QUESTION);
+        }
         // Nobody waits for the last one.
         let alone = self.waiting.is_empty() && self.active.is_empty() && !runner.stage.once;
         let turn = if runner.early {

@@ -16,6 +16,8 @@ pub struct Reported {
     last: String,
     refinements: u64,
     unrolled: u32,
+    /// Whether what it asks the solver decides everything.
+    pub last_question: bool,
     /// The loops that it goes round in.
     pub going_round: GoingRound,
 }
@@ -43,6 +45,10 @@ impl Reported {
             Progress::Unrolled { bound } => {
                 self.unrolled = *bound;
                 self.last = format!("loops are unrolled {bound} times");
+            }
+            Progress::LastQuestion => {
+                self.last_question = true;
+                self.last = format!("loops are unrolled {} times, to their ends", self.unrolled);
             }
             Progress::Refined { number, .. } => {
                 self.refinements = *number;
@@ -131,6 +137,8 @@ mod tests {
         reported.update(&Progress::Executed { runs: 256, jumps: 0, loops: Vec::new() });
         assert_eq!(reported.line(&program), "256 executions");
         let all = GoingRound { loops: vec![(heads[4], 3)], jumps: false };
+        reported.update(&Progress::LastQuestion);
+        assert_eq!(reported.line(&program), "loops are unrolled 9 times, to their ends");
         assert_eq!(all.show(&program, |place| place.to_string()), ["some/where/p.c:11:1 (3 times)"]);
     }
 }

@@ -107,6 +107,8 @@ pub enum Progress {
         /// The new bound.
         bound: u32,
     },
+    /// All executions are in the formula that the solver is asked about next: its answer is the verdict.
+    LastQuestion,
     /// Loops go on, and nothing says yet that they end.
     GoingRound {
         /// Their heads, the outermost first, and how often the path that is explored now came back to each.
