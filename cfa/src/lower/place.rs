@@ -486,16 +486,31 @@ impl<'a> Lower<'a> {
                 self.store(var, value, range);
                 return self.read(var, &lvalue.ty);
             }
+            let overwritten = self.is_overwritten(value, &lvalue.place);
             self.put(&lvalue.place, value, range);
+            let ty = self.exprs.ty(value);
+            let format = lvalue.ty.format();
+            let value = if overwritten { self.load(&lvalue.place, ty, format, range) } else { value };
             return Val::Int(value, lvalue.ty.clone());
         };
+        let overwritten = self.is_overwritten(value, &lvalue.place);
         let old = self.load(&lvalue.place, bits.unit, None, range);
         let new = self.mixed(old, value, bits.shift, bits.width);
         let new = self.bounded(new, range);
         self.put(&lvalue.place, new, range);
         let storage = self.exprs.ty(value);
-        let unit = self.exprs.cast(value, bits.unit);
-        Val::Int(self.cut(unit, 0, bits.width, storage), lvalue.ty.clone())
+        let (unit, shift) = if overwritten {
+            (self.load(&lvalue.place, bits.unit, None, range), bits.shift)
+        } else {
+            (self.exprs.cast(value, bits.unit), 0)
+        };
+        Val::Int(self.cut(unit, shift, bits.width, storage), lvalue.ty.clone())
+    }
+
+    /// Whether a value is another one after something has been written to a place.
+    fn is_overwritten(&self, value: ExprId, place: &Place) -> bool {
+        let Place::Vars(slots, _) = place else { return false };
+        self.exprs.vars(value).iter().any(|var| slots.iter().any(|slot| slot.var == *var))
     }
 
     /// Copies an object: all parts are read before the first one is written.
