@@ -161,10 +161,18 @@ impl<'a> Lower<'a> {
     /// Whether something in a part of the object has been written before.
     fn is_filled(&self, target: &Target, filled: &Filled) -> bool {
         filled.end > target.offset
-            && size_align(&target.lvalue.ty, &self.records, self.machine).is_some_and(|(size, _)| {
-                let end = target.offset + size;
-                filled.ranges.iter().any(|(from, to, _)| *from < end && target.offset < *to)
-            })
+            && self
+                .end_of(target)
+                .is_some_and(|end| filled.ranges.iter().any(|(from, to, _)| *from < end && target.offset < *to))
+    }
+
+    /// The first byte behind a part, of which a bit-field may have some bits.
+    fn end_of(&self, target: &Target) -> Option<u64> {
+        let size = match target.lvalue.bits {
+            Some(bits) => u64::from((bits.shift % 8 + bits.width).div_ceil(8)),
+            None => size_align(&target.lvalue.ty, &self.records, self.machine)?.0,
+        };
+        Some(target.offset + size)
     }
 
     fn fill_scalar(&mut self, target: &Target, value: ExprId, filled: &mut Filled, range: Range) {
@@ -176,9 +184,9 @@ impl<'a> Lower<'a> {
     }
 
     fn note(&self, target: &Target, filled: &mut Filled) {
-        if let Some((size, _)) = size_align(&target.lvalue.ty, &self.records, self.machine) {
-            filled.ranges.push((target.offset, target.offset + size, target.lvalue.bits.is_none()));
-            filled.end = filled.end.max(target.offset + size);
+        if let Some(end) = self.end_of(target) {
+            filled.ranges.push((target.offset, end, target.lvalue.bits.is_none()));
+            filled.end = filled.end.max(end);
         }
     }
 

@@ -42,7 +42,7 @@ pub(super) struct Bits {
     /// The unsigned integer at the place that contains them.
     unit: IntTy,
     /// The lowest bit.
-    shift: u32,
+    pub(super) shift: u32,
     pub(super) width: u32,
 }
 

@@ -11,6 +11,8 @@ static struct bits named = { .d = 0x54321, .b = 7 };
 static struct around s = { 1, { 2 }, { 3, 4, 5, 6 }, 7 };
 static struct around array[2] = { { 1 }, { 2, { -3 }, { .c = 9 } } };
 static struct bits *points = &b;
+struct mixed { unsigned long long first[3]; int narrow : 11; unsigned short behind[2]; unsigned last; };
+static struct mixed tight = { .narrow = 127, .first = { 5, 6 }, .behind = { 65535 }, .last = 9 };
 int main(void) {
   static union wide local = { -7 };
   static struct bits inner = { .a = 6, .c = 200 };
@@ -20,5 +22,6 @@ int main(void) {
   mix(s.before); mix(s.in.small); mix(s.bits.a); mix(s.bits.b); mix(s.bits.c); mix(s.bits.d); mix(s.after);
   for (int i = 0; i < 2; i++) { mix(array[i].before); mix(array[i].in.small); mix(array[i].bits.a); mix(array[i].bits.c); mix(array[i].after); }
   mix(local.small); mix(inner.a); mix(inner.b); mix(inner.c); mix(inner.d); mix(whole.half); mix(whole.small); mix(points->b);
+  mix(tight.first[1]); mix(tight.narrow); mix(tight.behind[0]); mix(tight.behind[1]); mix(tight.last);
   return 0;
 }
