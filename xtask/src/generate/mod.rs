@@ -188,11 +188,34 @@ impl Generator {
             globals.concat()
         )
         .expect("writing to a string does not fail");
+        self.small();
+    }
+
+    /// A structure and a union that are one variable each, with initialisers for parts of them.
+    fn small(&mut self) {
+        let (x, width) = self.one(&[("int", 19), ("unsigned", 25), ("short", 9), ("unsigned char", 7), ("_Bool", 1)]);
+        let (y, first) = (2 + self.below(6), self.one(&["signed char", "unsigned char", "short"]));
+        let whole = self.constant();
+        let (a, b) = (self.constant(), self.constant());
+        let of_bits = match self.below(4) {
+            0 => format!("{{ {a}, {b} }}"),
+            1 => format!("{{ .y = {a}, .x = {b} }}"),
+            2 => format!("{{ .z = {a}, .y = {b} }}"),
+            _ => format!("{{ .x = {a}, .y = {b}, .x = 0 }}"),
+        };
+        let of_union = match self.below(3) {
+            0 => format!("{{ .i = {whole} }}"),
+            _ => format!("{{ {whole} }}"),
+        };
+        self.text += &format!(
+            "struct B {{ {x} x : {width}; int y : {y}; short z; }};\nunion V {{ {first} c; unsigned short s; int i; }};\n\
+             static struct B gb = {of_bits};\nunion V gv = {of_union};\n"
+        );
     }
 
     fn names(&self, more: &[String]) -> Names {
-        let plain =
-            (0..4).map(|i| format!("g{i}")).chain(["v".to_string(), "w".to_string()]).chain(more.iter().cloned());
+        let parts = ["v", "w", "gb.x", "gb.y", "gb.z", "gv.c", "gv.s"].map(String::from);
+        let plain = (0..4).map(|i| format!("g{i}")).chain(parts).chain(more.iter().cloned());
         let things = vec![
             ("A", Thing::Array),
             ("M", Thing::Matrix),
@@ -248,7 +271,7 @@ impl Generator {
         let params: Vec<String> = (0..self.below(4)).map(|i| format!("p{i}")).collect();
         let typed: Vec<String> = params.iter().map(|name| format!("{} {name}", self.ty())).collect();
         let mut names = self.names(&params);
-        names.plain.push("s".into());
+        names.plain.extend(["s", "lb.x", "lb.y", "lv.c"].map(String::from));
         let body: String = (0..2 + self.below(4)).map(|_| self.statement(&mut names, 2)).collect();
         let result = self.expr(&names, 2);
         let (ret, v, w, s) = (self.ty(), self.ty(), self.ty(), self.ty());
@@ -256,7 +279,7 @@ impl Generator {
         let list = if typed.is_empty() { "void".to_string() } else { typed.join(", ") };
         self.text += &format!(
             "{ret} fn{number}({list}) {{\n{v} v = 1; {w} w = 2; E L[8] = {{ 0 }}; struct S ls = {{ 0 }}, *sp = &ls; E *q = &A[3];\n\
-             static {s} s = {constant}; enum Color k = {k}; Function fp = h{};\n{body}return {result};\n}}\n",
+             static {s} s = {constant}; static union V lv = {{ {k} }}; struct B lb = {{ .y = 1 }}; enum Color k = {k}; Function fp = h{};\n{body}return {result};\n}}\n",
             k % 3
         );
         self.functions.push((format!("fn{number}"), params.len()));
