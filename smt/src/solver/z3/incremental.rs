@@ -106,6 +106,9 @@ const MAX_PAIRS: usize = 50_000;
 /// Names given outside all scopes, where they stay for ever.
 const OUTERMOST_NAMES: usize = 2000;
 
+/// A part of the reason that Z3's solver for bit vectors gives when it could not translate a formula to clauses.
+const NOT_TRANSLATED: &str = "sat.giveup";
+
 /// What lives in the context.
 struct State {
     solver: Z3_solver,
@@ -514,7 +517,7 @@ impl Z3Solver {
                 // SAFETY: the solver is alive.
                 let reason = text(unsafe { Z3_solver_get_reason_unknown(c, solver) });
                 match classify(reason) {
-                    Error::Solver(reason) if reason.contains("sat.giveup") => Err(Error::Solver(reason)),
+                    Error::Solver(reason) if reason.contains(NOT_TRANSLATED) => Err(Error::Solver(reason)),
                     Error::Solver(reason) => Err(Error::Incomplete(reason)),
                     error => Err(error),
                 }
@@ -555,6 +558,14 @@ impl Solver for Z3Solver {
         if matches!(&answer, Err(Error::GaveUp(reason)) if reason.contains("cancel")) {
             // Nobody asked this call to stop: the interrupt was meant for an earlier one, and came when that was at its end.
             self.stale = Stale::Context;
+            answer = self.check_inner(terms, assumptions, limits);
+        }
+        if matches!(&answer, Err(Error::Solver(reason)) if reason.contains(NOT_TRANSLATED))
+            && self.config.logic.is_some()
+        {
+            // Z3's solver for bit vectors leaves some of what it simplified untranslated; its general one knows all of it.
+            self.config.logic = None;
+            self.stale = self.stale.max(Stale::Solver);
             answer = self.check_inner(terms, assumptions, limits);
         }
         let error = match answer {

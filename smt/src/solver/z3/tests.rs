@@ -12,7 +12,7 @@ use super::spacer::{ChainResult, ChainStep, solve_chain};
 use super::{Z3Config, Z3Logic, Z3Solver, eliminate, tactic_apply};
 use crate::solver::{CheckResult, Limits, Solver, TimeLeft};
 use crate::term::reference::{Decoder, Env, env_value};
-use crate::term::{BvBin, BvCmp, Sort, TermId, Terms, Value};
+use crate::term::{BvBin, BvCmp, FpBin, FpUn, Sort, TermId, Terms, Value};
 
 fn bv_var(terms: &mut Terms, name: &str, width: u32) -> TermId {
     let sym = terms.symbol(name, Sort::Bv(width));
@@ -197,6 +197,33 @@ fn hard(terms: &mut Terms) -> TermId {
         terms.bv_cmp(BvCmp::Ule, x, y),
     ];
     terms.and_all(&parts)
+}
+
+#[test]
+fn conversions_of_floats_are_decided_under_assumptions() {
+    for config in configs(Z3Logic::QfBv) {
+        let mut terms = Terms::new();
+        let (s, r, label) = (bv_var(&mut terms, "s", 64), bv_var(&mut terms, "r", 32), bv_var(&mut terms, "label", 1));
+        let start = terms.bv(64, u128::from(3.25f64.to_bits()));
+        let factor = terms.bv(64, u128::from(4f64.to_bits()));
+        let product = terms.fp_bin(FpBin::Mul, factor, s);
+        let converted = terms.fp_un(FpUn::ToInt { signed: true, bits: 32 }, product);
+        let square = terms.bv_bin(BvBin::Mul, r, r);
+        let (one, twelve, on) = (terms.bv(32, 1), terms.bv(32, 12), terms.bv(1, 1));
+        let scaled = terms.bv_bin(BvBin::Mul, square, twelve);
+        let sum = terms.bv_bin(BvBin::Add, scaled, one);
+        let assumption = terms.eq(label, on);
+        let off = terms.not(assumption);
+        let (equal, from, unit) = (terms.eq(converted, sum), terms.eq(s, start), terms.eq(r, one));
+        let differ = terms.not(equal);
+        let mut solver = Z3Solver::new(&config);
+        for fact in [from, unit, differ] {
+            let labelled = terms.or(fact, off);
+            solver.assert(&terms, labelled);
+        }
+        assert!(matches!(solver.check(&terms, &[assumption], &Limits::none()), CheckResult::Unsat(_)), "{config:?}");
+        assert!(matches!(solver.check(&terms, &[off], &Limits::none()), CheckResult::Sat(_)), "{config:?}");
+    }
 }
 
 #[test]
