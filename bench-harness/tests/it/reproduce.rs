@@ -19,9 +19,24 @@ fn experiments() -> Vec<PathBuf> {
     files.filter(|path| path.extension().is_some_and(|ending| ending == "toml")).collect()
 }
 
+/// The text of the sources in folders `src` below a folder.
+fn sources(folder: &Path, inside: bool) -> String {
+    let mut text = String::new();
+    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
+        let (path, name) = (entry.path(), entry.file_name());
+        if path.is_dir() && name != "target" && !path.is_symlink() {
+            text += &sources(&path, inside || name == "src");
+        } else if inside && path.extension().is_some_and(|ending| ending == "rs") {
+            text += &fs::read_to_string(path).unwrap();
+        }
+    }
+    text
+}
+
 #[test]
 fn the_experiments_of_the_repository() {
     let mut claims = BTreeSet::new();
+    let printed = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), false);
     for path in experiments() {
         let experiment = Experiment::read(&path).unwrap();
         let columns = experiment.columns();
@@ -32,6 +47,10 @@ fn the_experiments_of_the_repository() {
             {
                 assert!(columns.contains(name), "{}: no configuration '{name}'", path.display());
             }
+        }
+        for label in &experiment.statistics {
+            // A misspelt one would be "not measured".
+            assert!(printed.contains(&format!("\"{label}\"")), "{}: nothing prints '{label}'", path.display());
         }
         for plot in &experiment.plots {
             for name in &plot.columns {
