@@ -337,9 +337,9 @@ impl Execution {
 
     /// The next run with chosen inputs, from the beginning.
     fn next_run(&mut self, fuzz: &mut Fuzz) -> Run {
-        let number = self.statistics.runs;
-        self.statistics.runs += 1;
         let length = fuzz.lengths.next();
+        let number = fuzz.lengths.plain(Chosen::PLAIN).unwrap_or(self.statistics.runs);
+        self.statistics.runs += 1;
         let seed = Random::new(fuzz.random.next());
         let mut inputs = Chosen::new(&self.program, &fuzz.constants, number, seed);
         let earlier = match fuzz.queue.len() {
@@ -350,7 +350,7 @@ impl Execution {
             _ => None,
         };
         if let Some(at) = earlier
-            && number > 16
+            && number > Chosen::PLAIN
             && !Chosen::sweeps(number)
         {
             inputs = inputs.mutating(&fuzz.queue[at]);

@@ -42,6 +42,25 @@ enum Way {
     CountingDown,
 }
 
+/// The plainest inputs.
+const PLAIN: [Way; 15] = [
+    Way::Same(0),
+    Way::Same(1),
+    Way::Same(-1),
+    Way::Same(2),
+    Way::Bit,
+    Way::Small,
+    Way::Rarely(1 << 7),
+    Way::Rarely(1 << 11),
+    Way::Rarely(1 << 13),
+    Way::Rarely(1 << 15),
+    Way::Counting,
+    Way::CountingDown,
+    Way::Extreme,
+    Way::Constant,
+    Way::Any,
+];
+
 /// How the inputs of a run are chosen.
 #[derive(Clone, Copy, Debug)]
 enum Plan {
@@ -79,24 +98,7 @@ impl Chosen {
     /// Inputs for a new run. The first runs try the plainest inputs one after the other; some of the later ones try all
     /// numbers from 0 on, the same one wherever a program asks.
     pub(crate) fn new(program: &Arc<Program>, constants: &Rc<Constants>, number: u64, mut random: Random) -> Self {
-        let plain = [
-            Way::Same(0),
-            Way::Same(1),
-            Way::Same(-1),
-            Way::Same(2),
-            Way::Bit,
-            Way::Small,
-            Way::Rarely(1 << 7),
-            Way::Rarely(1 << 11),
-            Way::Rarely(1 << 13),
-            Way::Rarely(1 << 15),
-            Way::Counting,
-            Way::CountingDown,
-            Way::Extreme,
-            Way::Constant,
-            Way::Any,
-        ];
-        let plan = match plain.get(number as usize) {
+        let plan = match PLAIN.get(number as usize) {
             Some(way) => Plan::Uniform(*way),
             None if Self::sweeps(number) => Plan::Uniform(Way::Same(i128::from(number / SWEEP))),
             None => match random.below(8) {
@@ -119,6 +121,9 @@ impl Chosen {
             bytes: Vec::new(),
         }
     }
+
+    /// So many of the first runs try the plainest inputs.
+    pub(crate) const PLAIN: u64 = PLAIN.len() as u64;
 
     /// Whether a run is one of those that try all numbers.
     pub(crate) fn sweeps(number: u64) -> bool {

@@ -27,6 +27,9 @@ pub(crate) struct Lengths {
     rising: u64,
     /// Runs of the rising schedule that were cut off since one came to an end or the length rose.
     cut: u32,
+    /// Of the rising schedule: runs with the plainest inputs so far, and how many of them are left at this length.
+    plain: u64,
+    plain_left: u64,
     /// Whether some run came to an end.
     ended: bool,
     /// Jumps backwards and calls of each schedule.
@@ -38,7 +41,17 @@ impl Lengths {
     /// Lengths up to `longest`.
     pub(crate) fn new(longest: u64) -> Self {
         let rising = SHORTEST.min(longest);
-        Lengths { longest, mixed: 0, rising, cut: 0, ended: false, spent: [0; 2], current: Schedule::Mixed }
+        Lengths {
+            longest,
+            mixed: 0,
+            rising,
+            cut: 0,
+            plain: 0,
+            plain_left: 0,
+            ended: false,
+            spent: [0; 2],
+            current: Schedule::Mixed,
+        }
     }
 
     /// The greatest length of the next run.
@@ -53,6 +66,17 @@ impl Lengths {
         SHORTEST.checked_shl(self.mixed.trailing_zeros()).map_or(self.longest, |length| length.min(self.longest))
     }
 
+    /// Which one of `ways` to choose the plainest inputs the run for which [`next`](Self::next) was asked should take: they
+    /// were tried when runs were short, and are tried again, each at most once, when runs become longer.
+    pub(crate) fn plain(&mut self, ways: u64) -> Option<u64> {
+        if self.current == Schedule::Mixed {
+            return None;
+        }
+        self.plain_left = self.plain_left.min(ways).checked_sub(1)?;
+        self.plain += 1;
+        Some((self.plain - 1) % ways)
+    }
+
     /// The run for which [`next`](Self::next) was asked took `length` and then ended, or was cut off.
     pub(crate) fn ended(&mut self, length: u64, cut: bool) {
         // A run that takes nothing must not be repeated for ever.
@@ -64,7 +88,11 @@ impl Lengths {
         self.cut = if cut { self.cut + 1 } else { 0 };
         if self.cut >= if self.ended { PATIENCE } else { 1 } {
             self.cut = 0;
-            self.rising = (self.rising << RISE).min(self.longest);
+            let longer = (self.rising << RISE).min(self.longest);
+            if longer > self.rising {
+                self.plain_left = u64::MAX;
+            }
+            self.rising = longer;
         }
     }
 }
@@ -99,6 +127,22 @@ mod tests {
         let short = found.iter().filter(|&&length| length == SHORTEST).count();
         assert!(short > 700, "{short} of 1000");
         assert!(found.iter().any(|&length| length >= 64 * SHORTEST));
+    }
+
+    #[test]
+    fn plain_inputs_are_tried_again_when_runs_become_longer() {
+        let mut lengths = Lengths::new(1 << 30);
+        let mut tried = Vec::new();
+        for _ in 0..2000 {
+            let length = lengths.next();
+            let plain = lengths.plain(7);
+            tried.extend(plain.filter(|_| length >= 100_000));
+            // Of the plain ones the last one alone comes to an end before the length is a million.
+            let needed = if plain.is_some_and(|way| way < 6) { 1_000_000 } else { 100_000 };
+            lengths.ended(length.min(needed), length < needed);
+        }
+        assert!((0..7).all(|way| tried.contains(&way)), "{tried:?}");
+        assert!(tried.len() < 30, "{} of 2000", tried.len());
     }
 
     #[test]
