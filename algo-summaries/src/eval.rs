@@ -388,7 +388,14 @@ impl Walker<'_> {
     ) -> Result<Option<(Poly, Poly)>, Stop> {
         let (mut number, mut rest) = (Poly::constant(0), distance);
         for (at, (count, length)) in rows.iter().enumerate() {
-            let (row, within) = rest.divided(length)?;
+            let (mut row, mut within) = rest.divided(length)?;
+            // What is counted from the end of a row looks like something in front of the next one.
+            if within.has_negative() && !self.stays(state, &within, 1, length)? {
+                let (before, from_end) = (row.plus_constant(-1)?, within.plus(length)?);
+                if self.stays(state, &from_end, 1, length)? {
+                    (row, within) = (before, from_end);
+                }
+            }
             let is_row = self.guess || self.stays(state, &row, 1, count)? && (at == 0 || self.fits(state, count)?);
             if !is_row {
                 return Ok(None);

@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use cfa::ids::VarId;
 use cpa_core::Stop;
 
+use crate::eval::PITCH;
 use crate::guess::{Round, Unsolved};
 use crate::loops::{Failed, Solution, Subject};
 use crate::poly::Poly;
@@ -263,25 +264,34 @@ impl Walker<'_> {
         for fact in &state.facts {
             let CondKind::Not(some) = *self.pool.cond(*fact) else { continue };
             let CondKind::Exists(number, body, upper) = self.pool.cond(some).clone() else { continue };
-            let (Some(rows), CondKind::AtMostZero(value)) = (upper.as_constant(), self.pool.cond(body).clone()) else {
-                continue;
-            };
+            let CondKind::AtMostZero(value) = self.pool.cond(body).clone() else { continue };
+            // If the number of places is none, they are numbered as the elements of rows of such a length are.
+            let constant = upper.as_constant();
+            let places = constant.unwrap_or(PITCH);
             let Some((sign @ (1 | -1), rest)) = value.linear_in(after) else { continue };
             // `seen < var` is `seen - var + 1 <= 0`, `var < seen` is `var - seen + 1 <= 0`.
             let least = sign == -1;
             let seen = if least { rest.plus_constant(-1)? } else { Poly::constant(1).minus(&rest)? };
             let bound = self.pool.atom(AtomKind::Bound(number));
             let all = Poly::atom(subject.time);
-            let map = [(subject.time, self.pool.div(&all, rows)?), (bound, self.pool.modulo(&all, rows)?)];
-            let seen = Replacement::new(map.into_iter().collect()).poly(&mut self.pool, &seen)?;
-            if rows > 1
+            let (iteration, place) = (self.pool.div(&all, places)?, self.pool.modulo(&all, places)?);
+            let map = [(subject.time, iteration), (bound, place.clone())];
+            let mut replacement = Replacement::new(map.into_iter().collect());
+            let seen = replacement.poly(&mut self.pool, &seen)?;
+            let upper = replacement.poly(&mut self.pool, &upper)?;
+            if places > 1
                 && !self.pool.mentions(&seen, &|atom| atom == after || atom == bound)
-                && !unsolved.in_poly(&self.pool, &seen)
-                && !self.pool.has_address(&seen)
+                && [&seen, &upper]
+                    .iter()
+                    .all(|value| !unsolved.in_poly(&self.pool, value) && !self.pool.has_address(value))
             {
                 let now = self.value_at(subject, var);
-                let excluded = self.beyond(least, &seen, &now)?;
-                let mut guesses = vec![Extremum { var, cond: excluded, of: Of::None(rows) }];
+                let mut excluded = self.beyond(least, &seen, &now)?;
+                if constant.is_none() {
+                    let within = self.pool.less(&place, &upper)?;
+                    excluded = self.pool.and(vec![within, excluded]);
+                }
+                let mut guesses = vec![Extremum { var, cond: excluded, of: Of::None(places) }];
                 guesses.extend(self.not_beyond_old(subject, least, (var, &now))?);
                 return Ok(guesses);
             }

@@ -194,6 +194,11 @@ impl Poly {
         Ok((quotient, rest))
     }
 
+    /// Whether a summand has a negative coefficient.
+    pub(crate) fn has_negative(&self) -> bool {
+        self.summands.values().any(|coefficient| *coefficient < 0)
+    }
+
     /// The power.
     pub(crate) fn power(&self, exponent: u32) -> Result<Poly, Stop> {
         (0..exponent).try_fold(Poly::constant(1), |power, _| power.times(self))

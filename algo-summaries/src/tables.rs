@@ -53,7 +53,7 @@ impl Walker<'_> {
         solution: &mut Solution,
     ) -> Result<bool, Stop> {
         for state in ends.states {
-            for (start, stride) in self.beginnings(state.memory[&cells], now) {
+            for (start, stride) in self.beginnings(state.memory[&cells], now)? {
                 if let Some(layer) = self.one_layer(&state.facts, state.memory[&cells], now, (&start, stride))?
                     && self.guess_rows(subject, cells, layer, unsolved, solution)?
                 {
@@ -195,7 +195,10 @@ impl Walker<'_> {
         }
         let variable = self.pool.hole();
         let (below, at, length, (value, guard)) = match self.pool.array(array).clone() {
-            ArrayKind::Layer(below, upper, writes) if writes.stride == stride => {
+            ArrayKind::Layer(below, upper, mut writes) if writes.stride.abs() == stride.abs() => {
+                if writes.stride != stride {
+                    writes = self.reversed(&upper, &writes)?;
+                }
                 (below, writes.start.clone(), upper, self.pool.open_writes(&writes, variable)?)
             }
             ArrayKind::Store(below, index, value) => (below, index, Poly::constant(1), (value, Pool::truth(true))),
@@ -209,24 +212,41 @@ impl Walker<'_> {
         self.patched(facts, under, Patch { first, length, variable, value, guard })
     }
 
+    /// The same writes, the last one first.
+    fn reversed(&mut self, upper: &Poly, writes: &Writes) -> Result<Writes, Stop> {
+        let last = upper.plus_constant(-1)?;
+        let start = writes.start.plus(&last.times_constant(writes.stride)?)?;
+        let (hole, other) = (self.pool.hole(), self.pool.hole());
+        let (value, guard) = self.pool.open_writes(writes, hole)?;
+        let from_the_end = last.minus(&Poly::atom(other))?;
+        let value = self.pool.replace(&value, hole, &from_the_end)?;
+        let guard = self.pool.replace_in_cond(guard, hole, &from_the_end)?;
+        let (depth, value, guard) = self.pool.close(&value, guard, other)?;
+        Ok(Writes { depth, start, stride: -writes.stride, value, guard })
+    }
+
     /// Where one layer with all that was written since the contents were `base` may begin, and its stride, the first write
-    /// first; none if there is no layer.
-    fn beginnings(&self, array: ArrayId, base: ArrayId) -> Vec<(Poly, i128)> {
-        let (mut starts, mut stride) = (Vec::new(), None);
+    /// first; none if there is no layer. At the end the beginnings of the layers from their other ends.
+    fn beginnings(&mut self, array: ArrayId, base: ArrayId) -> Result<Vec<(Poly, i128)>, Stop> {
+        let (mut starts, mut ends, mut stride) = (Vec::new(), Vec::new(), None);
         let mut at = array;
         while at != base {
             let (below, start) = match self.pool.array(at) {
                 ArrayKind::Store(below, index, _) => (*below, index.clone()),
-                ArrayKind::Layer(below, _, writes) => {
+                ArrayKind::Layer(below, upper, writes) => {
                     stride = Some(writes.stride);
+                    let length = upper.plus_constant(-1)?.times_constant(writes.stride)?;
+                    ends.push((writes.start.plus(&length)?, -writes.stride));
                     (*below, writes.start.clone())
                 }
-                ArrayKind::Unknown(..) | ArrayKind::Zero => return Vec::new(),
+                ArrayKind::Unknown(..) | ArrayKind::Zero => return Ok(Vec::new()),
             };
             starts.push(start);
             at = below;
         }
-        stride.map_or(Vec::new(), |stride| starts.into_iter().rev().map(|start| (start, stride)).collect())
+        let Some(stride) = stride else { return Ok(Vec::new()) };
+        let starts = starts.into_iter().rev().map(|start| (start, stride));
+        Ok(starts.chain(ends.into_iter().rev()).collect())
     }
 
     /// A layer of which a part was written again, or which was made longer.

@@ -465,6 +465,20 @@ fn tables_have_extrema() {
 }
 
 #[test]
+fn tables_with_rows_of_any_length_have_extrema() {
+    let body = "int n = __VERIFIER_nondet_int(); int k = __VERIFIER_nondet_int(); if (n < 1 || k < 1 || n > 500 || k > 500) return 0;
+        int t[n][k]; for (int i = 0; i < n; i++) for (int j = 0; j < k; j++) t[i][j] = __VERIFIER_nondet_int();
+        int most = t[0][0]; for (int i = 0; i < n; i++) for (int j = 0; j < k; j++) if (t[i][j] > most) most = t[i][j];
+        for (int i = 0; i < n; i++) for (int j = 0; j < k; j++) check(most >= t[i][j]);";
+    right_and_wrong(body, "check(most >=", "check(most >");
+    right_and_wrong(body, "j < k; j++) if", "j < k - 1; j++) if");
+    right_and_wrong(body, "j++) if", "j += 2) if");
+    let triangle =
+        body.replace("int t[n][k]", "if (n > k) return 0; int t[n][k]").replace("j < k; j++) if", "j <= i; j++) if");
+    assert!(!proved(&format!("{HEAD} int main(void) {{ {triangle} return 0; }}")));
+}
+
+#[test]
 fn inputs_have_extrema() {
     let body = "int most = -5; int last = 0; for (int i = 0; i < 9; i++) { last = __VERIFIER_nondet_int(); if (most < last) most = last; }
         check(most >= -5 && most >= last);";
@@ -595,6 +609,34 @@ fn tables_may_have_rows_of_any_length() {
     );
     right_and_wrong(&cube, "check(t[i][j][1]", "check(t[i][j][0]");
     right_and_wrong(&cube, "j >= 0 && j < k) check", "j >= 0 && j <= k) check");
+}
+
+#[test]
+fn tables_may_be_filled_from_their_ends() {
+    let begin = "int n = __VERIFIER_nondet_int(); if (n < 1 || n > 500) return 0; int t[n][n]; int u[n][n];
+        for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) t[i][j] = __VERIFIER_nondet_int();
+        for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)";
+    let end = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)";
+    let rows = format!("{begin} u[n - 1 - i][j] = t[i][j]; {end} check(u[i][j] == t[n - 1 - i][j]);");
+    right_and_wrong(&rows, "== t[n - 1 - i][j]", "== t[i][j]");
+    right_and_wrong(&rows, "j++) u[n - 1 - i][j] =", "j++) u[n - 1 - i][i] =");
+    let columns = format!("{begin} u[i][n - 1 - j] = t[i][j]; {end} check(u[i][j] == t[i][n - 1 - j]);");
+    right_and_wrong(&columns, "== t[i][n - 1 - j]", "== t[i][j]");
+    let turned = "static int s[60][60]; static int t[60][60];
+        for (int i = 0; i < 60; i++) for (int j = 0; j < 60; j++) s[i][j] = __VERIFIER_nondet_int();
+        for (int i = 0; i < 60; i++) for (int j = 0; j < 60; j++) t[j][59 - i] = s[i][j];
+        for (int i = 0; i < 60; i++) for (int j = 0; j < 60; j++) check(t[i][j] == s[59 - j][i]);";
+    right_and_wrong(turned, "== s[59 - j][i]", "== s[j][i]");
+    right_and_wrong(turned, "t[j][59 - i]", "t[59 - j][59 - i]");
+    let turned = format!("{begin} u[j][n - 1 - i] = t[i][j]; {end} check(u[i][j] == t[n - 1 - j][i]);");
+    right_and_wrong(&turned, "== t[n - 1 - j][i]", "== t[j][i]");
+    // A part of each row, from its end: what is before it is not written.
+    let part = "int n = __VERIFIER_nondet_int(); if (n < 2 || n > 500) return 0; int t[n][n];
+        for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) t[i][j] = 0;
+        for (int i = 0; i < n; i++) for (int j = 0; j <= i; j++) t[i][n - 1 - j] = 1 + j;
+        for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) check(t[i][j] == (n - 1 - j <= i ? n - j : 0));";
+    right_and_wrong(part, "(n - 1 - j <= i", "(n - 1 - j < i");
+    right_and_wrong(part, "? n - j :", "? n - 1 - j :");
 }
 
 #[test]

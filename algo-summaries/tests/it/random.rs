@@ -30,6 +30,8 @@ struct Place {
     counter: usize,
     other: Option<(usize, i32)>,
     offset: i32,
+    /// In a table: counted from the last row or column.
+    from_end: bool,
 }
 
 impl Place {
@@ -41,6 +43,10 @@ impl Place {
     fn show(&self) -> String {
         let other = self.other.map_or(String::new(), |(counter, times)| format!(" + {times} * i{counter}"));
         format!("i{}{other} + ({})", self.counter, self.offset)
+    }
+
+    fn show_in_table(&self) -> String {
+        if self.from_end { format!("n - 1 - ({})", self.show()) } else { self.show() }
     }
 }
 
@@ -106,7 +112,11 @@ struct Memory {
 impl Memory {
     /// Row and column of a cell, if the table has it.
     fn cell(&self, row: &Place, column: &Place) -> Option<(usize, usize)> {
-        let inside = |place: &Place| place.at(&self.counters).filter(|&at| (at as i64) < i64::from(self.variables[0]));
+        let length = usize::try_from(self.variables[0]).ok()?;
+        let inside = |place: &Place| {
+            let at = place.at(&self.counters).filter(|&at| at < length)?;
+            Some(if place.from_end { length - 1 - at } else { at })
+        };
         Some((inside(row)?, inside(column)?))
     }
 
@@ -216,7 +226,7 @@ impl Author {
             _ if self.dice.below(2) == 0 => None,
             others => Some((others[self.dice.below(others.len())], [2, 3, 4, 1][self.dice.below(4)])),
         };
-        Place { counter, other, offset }
+        Place { counter, other, offset, from_end: self.dice.below(5) == 0 }
     }
 
     fn statements(&mut self, depth: usize) -> Vec<Statement> {
@@ -270,7 +280,7 @@ impl Author {
         self.counters += 2;
         self.open.extend([row, column]);
         let value = self.value(2);
-        let at = |counter| Place { counter, other: None, offset: 0 };
+        let mut at = |counter| Place { counter, other: None, offset: 0, from_end: self.dice.below(4) == 0 };
         let mut body = vec![Statement::Fill(at(row), at(column), value)];
         self.open.clear();
         for counter in [column, row] {
@@ -297,7 +307,7 @@ fn show_value(value: &Value) -> String {
         Value::Variable(at) => VARIABLES[*at].to_string(),
         Value::Counter(at) => format!("i{at}"),
         Value::Element(array, place) => format!("{}[{}]", ARRAYS[*array], place.show()),
-        Value::Cell(row, column) => format!("m[{}][{}]", row.show(), column.show()),
+        Value::Cell(row, column) => format!("m[{}][{}]", row.show_in_table(), column.show_in_table()),
         Value::Binary('%', a, _) => format!("({} % 3)", show_value(a)),
         Value::Binary(op, a, b) => format!("({} {op} {})", show_value(a), show_value(b)),
     }
@@ -311,7 +321,8 @@ fn show(statements: &[Statement], text: &mut String) {
                 writeln!(text, "{}[{}] = {};", ARRAYS[*array], place.show(), show_value(value)).unwrap();
             }
             Statement::Fill(row, column, value) => {
-                writeln!(text, "m[{}][{}] = {};", row.show(), column.show(), show_value(value)).unwrap();
+                writeln!(text, "m[{}][{}] = {};", row.show_in_table(), column.show_in_table(), show_value(value))
+                    .unwrap();
             }
             Statement::If(a, op, b, yes, no) => {
                 writeln!(text, "if ({} {op} {}) {{", show_value(a), show_value(b)).unwrap();
