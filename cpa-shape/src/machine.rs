@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use cfa::liveness::Dying;
-use cfa::{EdgeId, ExprId, FuncId, Op, Program, Scope, VarId};
+use cfa::{EdgeId, ExprId, ExprKind, FuncId, Op, Program, Scope, VarId};
 use cpa_core::{Step, Stop};
 
 use crate::cpa::ShapeOptions;
@@ -15,6 +15,9 @@ use crate::range::Range;
 
 /// An address that depends on an unknown number with at most so many values has each of them in a case of its own.
 const CASES: i128 = 16;
+
+/// Values that are conditions have at most so many cases together.
+const DECIDED: usize = 8;
 
 /// If comparisons have more bounds than this, they are no bounds of ranges.
 const THRESHOLDS: usize = 64;
@@ -60,8 +63,11 @@ impl Machine {
         let edge = step.edge();
         let mut graphs = match (step, &self.program.edge(edge).op) {
             (Step::Enter(_), Op::Call { callee, args, .. }) => {
-                self.enter(&mut next, edge, *callee, args);
-                return Ok(vec![next]);
+                let mut graphs = self.decided(next, args);
+                for graph in &mut graphs {
+                    self.enter(graph, edge, *callee, args);
+                }
+                return Ok(graphs);
             }
             (Step::Leave(_), Op::Call { callee, result, .. }) => {
                 self.leave(&mut next, *callee, *result);
@@ -76,6 +82,44 @@ impl Machine {
             }
         }
         Ok(graphs)
+    }
+
+    /// Graphs in each of which it is known which of the values that are conditions are true, as far as conditions tell.
+    fn decided(&self, graph: Graph, values: &[ExprId]) -> Vec<Graph> {
+        let mut graphs = vec![graph];
+        for cond in values.iter().filter_map(|&value| self.condition(value)) {
+            let mut cases = Vec::new();
+            for graph in &graphs {
+                for truth in [true, false] {
+                    self.assume(graph, cond, truth, &mut cases);
+                }
+            }
+            if cases.len() <= DECIDED {
+                graphs = cases;
+            }
+        }
+        graphs
+    }
+
+    /// The condition that a value is the truth of, if it is.
+    fn condition(&self, value: ExprId) -> Option<ExprId> {
+        match self.program.exprs.get(value).kind {
+            ExprKind::Cast(arg) => self.condition(arg),
+            ExprKind::Not(_) | ExprKind::And(..) | ExprKind::Or(..) | ExprKind::Cmp(..) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Adds the graphs in which a condition has a truth value.
+    fn assume(&self, graph: &Graph, cond: ExprId, truth: bool, graphs: &mut Vec<Graph>) {
+        let mut graph = graph.clone();
+        for case in self.eval(&mut graph).cases(cond, truth) {
+            let mut graph = graph.clone();
+            let mut eval = self.eval(&mut graph);
+            if case.into_iter().all(|(cond, truth)| eval.assume(cond, truth)) && !graphs.contains(&graph) {
+                graphs.push(graph);
+            }
+        }
     }
 
     fn enter(&self, graph: &mut Graph, call: EdgeId, callee: FuncId, args: &[ExprId]) {
@@ -148,18 +192,16 @@ impl Machine {
             Op::Skip | Op::Unsupported { .. } | Op::Call { .. } => {}
             Op::Assume { cond, truth } => {
                 let mut graphs = Vec::new();
-                for case in self.eval(&mut graph).cases(*cond, *truth) {
-                    let mut graph = graph.clone();
-                    let mut eval = self.eval(&mut graph);
-                    if case.into_iter().all(|(cond, truth)| eval.assume(cond, truth)) && !graphs.contains(&graph) {
-                        graphs.push(graph);
-                    }
-                }
+                self.assume(&graph, *cond, *truth, &mut graphs);
                 return Ok(graphs);
             }
             Op::Assign { var, value } => {
-                let value = self.eval(&mut graph).value(*value);
-                graph.vars.insert(*var, value);
+                let mut graphs = self.decided(graph, &[*value]);
+                for graph in &mut graphs {
+                    let value = self.eval(graph).value(*value);
+                    graph.vars.insert(*var, value);
+                }
+                return Ok(graphs);
             }
             Op::Havoc { var, .. } => {
                 graph.vars.remove(var);
@@ -289,7 +331,7 @@ impl Machine {
         let exprs = &self.program.exprs;
         let mut bounds = BTreeSet::from([-1, 0, 1]);
         for id in exprs.ids() {
-            if let cfa::ExprKind::Cmp(_, left, right) = exprs.get(id).kind {
+            if let ExprKind::Cmp(_, left, right) = exprs.get(id).kind {
                 for constant in [left, right].into_iter().filter_map(|side| exprs.as_const(side)) {
                     bounds.extend([constant - 1, constant, constant + 1]);
                 }
@@ -314,8 +356,7 @@ impl Machine {
     pub(crate) fn distances(&self) -> Vec<i128> {
         let exprs = &self.program.exprs;
         let mut constants = BTreeSet::new();
-        let mut open: Vec<ExprId> =
-            exprs.ids().filter(|id| matches!(exprs.get(*id).kind, cfa::ExprKind::Cmp(..))).collect();
+        let mut open: Vec<ExprId> = exprs.ids().filter(|id| matches!(exprs.get(*id).kind, ExprKind::Cmp(..))).collect();
         let mut seen: BTreeSet<ExprId> = open.iter().copied().collect();
         while let Some(id) = open.pop() {
             constants.extend(exprs.as_const(id));

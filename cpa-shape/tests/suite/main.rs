@@ -15,7 +15,8 @@ use cpa_shape::{ShapeCpa, ShapeOptions};
 
 /// A list that is linked both ways, and functions to build one of nodes of two kinds.
 const HEAD: &str = "extern void reach_error(void); extern int __VERIFIER_nondet_int(void);
-    extern void *malloc(unsigned long); extern void *calloc(unsigned long, unsigned long); extern void free(void *);
+    extern void *malloc(unsigned long); extern void *calloc(unsigned long, unsigned long); extern void free(void *); extern void abort(void);
+    void assume(int cond) { if (!cond) abort(); }
     struct node { struct node *next; struct node *prev; int h; int g; };
     struct node *make(struct node *next, int h) {
       struct node *n = malloc(sizeof(struct node)); n->next = next; n->prev = 0; n->h = h; return n; }

@@ -327,3 +327,26 @@ fn lists_with_numbers_that_grow() {
     assert_eq!(explore_with(&program(&text("p->next->prev != p")), coarse), Explored::Safe);
     assert_eq!(explore_with(&program(&text("p->next->prev != first")), coarse), Explored::Open);
 }
+
+#[test]
+fn conditions_that_are_arguments() {
+    let text = "int main(void) { struct node *p = 0; while (__VERIFIER_nondet_int()) {
+        int c = __VERIFIER_nondet_int(); assume(c >= 0); assume(c < 100 || c == 200); int big = c >= 100;
+        if (big) c = 7; p = make(p, c); }
+        while (p) { if (p->h < 0 || p->h > LIMIT) reach_error(); p = p->next; } return 0; }";
+    check(&text.replace("LIMIT", "99"), true);
+    check(&text.replace("LIMIT", "98"), false);
+    // A tree.
+    let text = "int main(void) { struct node *root = 0; while (__VERIFIER_nondet_int()) {
+        int k = __VERIFIER_nondet_int(); assume(k >= 0 && k < 100); struct node *n = make(0, k);
+        if (!root) { root = n; continue; }
+        struct node *p = root;
+        while (1) {
+          if (k < p->h) { if (!p->prev) { p->prev = n; break; } p = p->prev; }
+          else { if (!p->next) { p->next = n; break; } p = p->next; } } }
+        int x = __VERIFIER_nondet_int();
+        while (root && root->h != x) root = x < root->h ? root->prev : root->next;
+        if (root && (x < 0 || x > LIMIT)) reach_error(); return 0; }";
+    check(&text.replace("LIMIT", "99"), true);
+    check(&text.replace("LIMIT", "98"), false);
+}

@@ -67,7 +67,25 @@ fn statements(random: &mut Random, text: &mut String, depth: u32) {
             7 => write!(text, "if ({a} && {a}->{link} != {b}) {{ {a}->h = {c}; {b} = {a}->{link}; }} "),
             8 => write!(text, "if ({a} && {a}->h == {c}) {b} = {a}; else {b} = 0; "),
             9 => write!(text, "{i} = __VERIFIER_nondet_int(); "),
-            10 => write!(text, "if ({i} < 9) {i}++; "),
+            10 if random.below(2) == 0 => write!(text, "if ({i} < 9) {i}++; "),
+            // Conditions as values.
+            10 => {
+                let cond = random.pick(&[
+                    "I < 2",
+                    "I >= 0 && I != 1",
+                    "P && P->h > I",
+                    "P != Q",
+                    "!(I == 0 || P)",
+                    "P && P->h == P->g",
+                ]);
+                let cond = cond.replace('I', i).replace('P', a).replace('Q', b);
+                match random.below(4) {
+                    0 => write!(text, "{i} = {cond}; "),
+                    1 => write!(text, "if ({a}) {a}->h = {cond}; "),
+                    2 => write!(text, "assume({cond}); "),
+                    _ => write!(text, "{{ int f = {cond}; if (f) {a} = {b}; else {i} = {c}; }} "),
+                }
+            }
             11 => write!(text, "if ({a}) {i} = {a}->{}; ", random.pick(&["h", "g"])),
             12 if random.below(3) == 0 => write!(text, "{a}->h = {c}; {i} = {b}->h; "),
             12 if random.below(6) == 0 => write!(text, "free({a}); "),
