@@ -350,3 +350,13 @@ fn conditions_that_are_arguments() {
     check(&text.replace("LIMIT", "99"), true);
     check(&text.replace("LIMIT", "98"), false);
 }
+
+#[test]
+fn lists_without_a_number() {
+    let text = "int main(void) { struct node *p = 0; while (__VERIFIER_nondet_int()) p = make(p, __VERIFIER_nondet_int());
+        struct node **at = &p;
+        while (*at) { if ((*at)->h == 3) { struct node *gone = *at; *at = gone->next; free(gone); } else at = &(*at)->next; }
+        while (p) { if (p->h == NUMBER) reach_error(); p = p->next; } return 0; }";
+    check(&text.replace("NUMBER", "3"), true);
+    check(&text.replace("NUMBER", "4"), false);
+}
