@@ -213,11 +213,27 @@ impl Pool {
         sum.over(divisor)
     }
 
+    /// The summands in the other order, if the number of summands occurs in the given ones and not in these: those of a loop that
+    /// counts down are then the same as those of one that counts up.
+    fn better_reversed(&mut self, body: &Poly, variable: Atom, upper: &Poly) -> Result<Option<Poly>, Stop> {
+        let of_upper: Vec<Atom> = upper.parts().0.keys().flatten().map(|(atom, _)| *atom).collect();
+        let depends = |pool: &Pool, body: &Poly| pool.mentions(body, &|atom| of_upper.contains(&atom));
+        if of_upper.contains(&variable) || !depends(self, body) {
+            return Ok(None);
+        }
+        let from_the_end = upper.plus_constant(-1)?.minus(&Poly::atom(variable))?;
+        let reversed = self.replace(body, variable, &from_the_end)?;
+        Ok((!depends(self, &reversed)).then_some(reversed))
+    }
+
     /// A sum without closed form; small constants beside the bound are split off, so that it has one name.
     fn opaque_sum(&mut self, body: &Poly, variable: Atom, upper: &Poly) -> Result<Poly, Stop> {
         let constant = upper.constant_part();
         let before = upper.plus_constant(-constant)?;
         let unrolled = before.as_constant().is_some() && (0..=8).contains(&constant);
+        if !unrolled && let Some(reversed) = self.better_reversed(body, variable, upper)? {
+            return self.opaque_sum(&reversed, variable, upper);
+        }
         let shifted = before.as_constant().is_none() && constant != 0 && constant.abs() <= 4;
         if !unrolled && !shifted {
             let (number, body, _) = self.close(body, Pool::truth(true), variable)?;
@@ -277,6 +293,23 @@ mod tests {
         let other = pool.hole();
         let body = pool.read(array, &Poly::atom(other), &mut never).unwrap();
         assert_eq!(pool.sum(&body, other, &n).unwrap(), sum);
+    }
+
+    #[test]
+    fn a_sum_from_the_end_is_that_from_the_beginning() {
+        let mut pool = Pool::new();
+        let array = pool.intern_array(ArrayKind::Unknown(7, Vec::new(), IntTy::INT));
+        let n = pool.input(0, Vec::new(), Range::NATURAL);
+        let hole = pool.hole();
+        let forwards = pool.read(array, &Poly::atom(hole), &mut never).unwrap();
+        let last = n.plus_constant(-1).unwrap();
+        let backwards = pool.read(array, &last.minus(&Poly::atom(hole)).unwrap(), &mut never).unwrap();
+        let [forwards, backwards] = [forwards, backwards].map(|body| pool.sum(&body, hole, &n).unwrap());
+        assert_eq!(pool.show(&backwards), "sum(b1 < x0(): A7()[b1])");
+        assert_eq!(forwards, backwards);
+        // One position further it is another sum.
+        let shifted = pool.read(array, &n.minus(&Poly::atom(hole)).unwrap(), &mut never).unwrap();
+        assert_ne!(pool.sum(&shifted, hole, &n).unwrap(), forwards);
     }
 
     #[test]

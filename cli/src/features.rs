@@ -25,6 +25,8 @@ pub enum Feature {
     Memory,
     /// It makes objects as it runs, such as with `malloc`.
     Allocation,
+    /// It frees objects.
+    Freeing,
     /// It computes with floating-point numbers.
     Floats,
     /// It multiplies variables, or divides by one.
@@ -40,7 +42,7 @@ pub enum Feature {
 
 impl Feature {
     /// All features.
-    pub const ALL: [Feature; 12] = [
+    pub const ALL: [Feature; 13] = [
         Feature::Inputs,
         Feature::Uninitialised,
         Feature::Loops,
@@ -48,6 +50,7 @@ impl Feature {
         Feature::Cyclic,
         Feature::Memory,
         Feature::Allocation,
+        Feature::Freeing,
         Feature::Floats,
         Feature::Nonlinear,
         Feature::Machine,
@@ -65,6 +68,7 @@ impl Feature {
             Feature::Cyclic => "cyclic",
             Feature::Memory => "memory",
             Feature::Allocation => "allocation",
+            Feature::Freeing => "freeing",
             Feature::Floats => "floats",
             Feature::Nonlinear => "nonlinear",
             Feature::Machine => "machine",
@@ -164,7 +168,11 @@ impl Survey<'_> {
                 self.found.insert(Feature::Allocation);
                 Some(Feature::Memory)
             }
-            Op::Load { .. } | Op::Free { .. } | Op::Store { .. } | Op::Zero { .. } => Some(Feature::Memory),
+            Op::Free { .. } => {
+                self.found.insert(Feature::Freeing);
+                Some(Feature::Memory)
+            }
+            Op::Load { .. } | Op::Store { .. } | Op::Zero { .. } => Some(Feature::Memory),
         };
         self.found.extend(feature);
         op.operands().into_iter().for_each(|expr| self.expression(expr));
@@ -242,6 +250,8 @@ mod tests {
     #[test]
     fn features_of_small_programs() {
         assert!(names("int main(void) { return 0; }").is_empty());
+        let objects = "void *malloc(unsigned long); void free(void *); int main(void) { free(malloc(4)); return 0; }";
+        assert_eq!(names(objects), ["memory", "allocation", "freeing"]);
         let text = "int __VERIFIER_nondet_int(void); int f(int n) { return n > 0 ? f(n - 1) : 0; }
             int main(void) { int x = __VERIFIER_nondet_int(); while (x > 0) { x = x - f(x * x); } return 0; }";
         assert_eq!(names(text), ["inputs", "loops", "recursion", "cyclic", "nonlinear"]);

@@ -465,6 +465,17 @@ fn tables_have_extrema() {
 }
 
 #[test]
+fn elements_are_counted_in_both_directions() {
+    let body = "int n = __VERIFIER_nondet_int(); if (n < 1 || n > 100000) return 0; int *p = malloc(n * sizeof(int)); int c = 0, d = 0;
+        for (int i = 0; i < n; i++) { p[i] = __VERIFIER_nondet_int(); if (p[i] > 0) c++; }
+        for (int i = n - 1; i >= 0; i--) if (p[i] > 0) d++;
+        check(c == d);";
+    right_and_wrong(body, "i >= 0", "i > 0");
+    right_and_wrong(body, "p[i] > 0) d++", "p[i] >= 0) d++");
+    right_and_wrong(body, "int i = n - 1", "int i = n - 2");
+}
+
+#[test]
 fn tables_with_rows_of_any_length_have_extrema() {
     let body = "int n = __VERIFIER_nondet_int(); int k = __VERIFIER_nondet_int(); if (n < 1 || k < 1 || n > 500 || k > 500) return 0;
         int t[n][k]; for (int i = 0; i < n; i++) for (int j = 0; j < k; j++) t[i][j] = __VERIFIER_nondet_int();
