@@ -215,7 +215,7 @@ impl Execution {
                         machine,
                         constants: Rc::new(Constants::of(&self.program)),
                         random: Random::new(self.options.seed),
-                        lengths: Lengths::new(self.options.max_length),
+                        lengths: Lengths::new(self.options.max_length, Chosen::PLAIN),
                         queue: Vec::new(),
                         kept: 0,
                         running: None,
@@ -338,7 +338,7 @@ impl Execution {
     /// The next run with chosen inputs, from the beginning.
     fn next_run(&mut self, fuzz: &mut Fuzz) -> Run {
         let length = fuzz.lengths.next();
-        let number = fuzz.lengths.plain(Chosen::PLAIN).unwrap_or(self.statistics.runs);
+        let number = fuzz.lengths.plain().unwrap_or(self.statistics.runs);
         self.statistics.runs += 1;
         let seed = Random::new(fuzz.random.next());
         let mut inputs = Chosen::new(&self.program, &fuzz.constants, number, seed);

@@ -27,9 +27,11 @@ pub(crate) struct Lengths {
     rising: u64,
     /// Runs of the rising schedule that were cut off since one came to an end or the length rose.
     cut: u32,
-    /// Of the rising schedule: runs with the plainest inputs so far, and how many of them are left at this length.
-    plain: u64,
-    plain_left: u64,
+    /// How many ways to choose the plainest inputs there are, which one is next, and how many are left at this length of the
+    /// rising schedule.
+    ways: u64,
+    way: u64,
+    ways_left: u64,
     /// Whether some run came to an end.
     ended: bool,
     /// Jumps backwards and calls of each schedule.
@@ -38,16 +40,17 @@ pub(crate) struct Lengths {
 }
 
 impl Lengths {
-    /// Lengths up to `longest`.
-    pub(crate) fn new(longest: u64) -> Self {
+    /// Lengths up to `longest`, for inputs that have so many plainest ways to choose them.
+    pub(crate) fn new(longest: u64, ways: u64) -> Self {
         let rising = SHORTEST.min(longest);
         Lengths {
             longest,
             mixed: 0,
             rising,
             cut: 0,
-            plain: 0,
-            plain_left: 0,
+            ways,
+            way: 0,
+            ways_left: 0,
             ended: false,
             spent: [0; 2],
             current: Schedule::Mixed,
@@ -66,15 +69,16 @@ impl Lengths {
         SHORTEST.checked_shl(self.mixed.trailing_zeros()).map_or(self.longest, |length| length.min(self.longest))
     }
 
-    /// Which one of `ways` to choose the plainest inputs the run for which [`next`](Self::next) was asked should take: they
+    /// Which way to choose the plainest inputs the run for which [`next`](Self::next) was asked should take, if it should: they
     /// were tried when runs were short, and are tried again, each at most once, when runs become longer.
-    pub(crate) fn plain(&mut self, ways: u64) -> Option<u64> {
+    pub(crate) fn plain(&mut self) -> Option<u64> {
         if self.current == Schedule::Mixed {
             return None;
         }
-        self.plain_left = self.plain_left.min(ways).checked_sub(1)?;
-        self.plain += 1;
-        Some((self.plain - 1) % ways)
+        self.ways_left = self.ways_left.checked_sub(1)?;
+        let way = self.way;
+        self.way = (way + 1) % self.ways;
+        Some(way)
     }
 
     /// The run for which [`next`](Self::next) was asked took `length` and then ended, or was cut off.
@@ -90,7 +94,7 @@ impl Lengths {
             self.cut = 0;
             let longer = (self.rising << RISE).min(self.longest);
             if longer > self.rising {
-                self.plain_left = u64::MAX;
+                self.ways_left = self.ways;
             }
             self.rising = longer;
         }
@@ -103,7 +107,7 @@ mod tests {
 
     /// The lengths of runs of a program whose every run takes `needed`.
     fn lengths(needed: u64, runs: usize) -> Vec<u64> {
-        let mut lengths = Lengths::new(1 << 20);
+        let mut lengths = Lengths::new(1 << 20, 7);
         (0..runs)
             .map(|_| {
                 let length = lengths.next();
@@ -131,11 +135,11 @@ mod tests {
 
     #[test]
     fn plain_inputs_are_tried_again_when_runs_become_longer() {
-        let mut lengths = Lengths::new(1 << 30);
+        let mut lengths = Lengths::new(1 << 30, 7);
         let mut tried = Vec::new();
         for _ in 0..2000 {
             let length = lengths.next();
-            let plain = lengths.plain(7);
+            let plain = lengths.plain();
             tried.extend(plain.filter(|_| length >= 100_000));
             // Of the plain ones the last one alone comes to an end before the length is a million.
             let needed = if plain.is_some_and(|way| way < 6) { 1_000_000 } else { 100_000 };
@@ -147,7 +151,7 @@ mod tests {
 
     #[test]
     fn no_run_is_longer_than_allowed() {
-        let mut lengths = Lengths::new(5000);
+        let mut lengths = Lengths::new(5000, 7);
         for _ in 0..2000 {
             let length = lengths.next();
             assert!((1..=5000).contains(&length));

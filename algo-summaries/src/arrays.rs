@@ -231,9 +231,8 @@ impl Pool {
         let constant = upper.constant_part();
         let before = upper.plus_constant(-constant)?;
         let unrolled = before.as_constant().is_some() && (0..=8).contains(&constant);
-        if !unrolled && let Some(reversed) = self.better_reversed(body, variable, upper)? {
-            return self.opaque_sum(&reversed, variable, upper);
-        }
+        let reversed = if unrolled { None } else { self.better_reversed(body, variable, upper)? };
+        let body = reversed.as_ref().unwrap_or(body);
         let shifted = before.as_constant().is_none() && constant != 0 && constant.abs() <= 4;
         if !unrolled && !shifted {
             let (number, body, _) = self.close(body, Pool::truth(true), variable)?;
@@ -259,6 +258,14 @@ mod tests {
         Ok(None)
     }
 
+    /// Unknown elements, and how many there are.
+    fn elements() -> (Pool, ArrayId, Poly) {
+        let mut pool = Pool::new();
+        let array = pool.intern_array(ArrayKind::Unknown(7, Vec::new(), IntTy::INT));
+        let n = pool.input(0, Vec::new(), Range::NATURAL);
+        (pool, array, n)
+    }
+
     #[test]
     fn sums_of_powers_are_polynomials() {
         let mut pool = Pool::new();
@@ -279,9 +286,7 @@ mod tests {
 
     #[test]
     fn a_sum_without_closed_form_grows_by_its_last_summand() {
-        let mut pool = Pool::new();
-        let array = pool.intern_array(ArrayKind::Unknown(7, Vec::new(), IntTy::INT));
-        let n = pool.input(0, Vec::new(), Range::NATURAL);
+        let (mut pool, array, n) = elements();
         let hole = pool.hole();
         let body = pool.read(array, &Poly::atom(hole), &mut never).unwrap();
         let sum = pool.sum(&body, hole, &n).unwrap();
@@ -297,9 +302,7 @@ mod tests {
 
     #[test]
     fn a_sum_from_the_end_is_that_from_the_beginning() {
-        let mut pool = Pool::new();
-        let array = pool.intern_array(ArrayKind::Unknown(7, Vec::new(), IntTy::INT));
-        let n = pool.input(0, Vec::new(), Range::NATURAL);
+        let (mut pool, array, n) = elements();
         let hole = pool.hole();
         let forwards = pool.read(array, &Poly::atom(hole), &mut never).unwrap();
         let last = n.plus_constant(-1).unwrap();
@@ -328,10 +331,8 @@ mod tests {
 
     #[test]
     fn bound_variables_are_not_captured() {
-        let mut pool = Pool::new();
-        let array = pool.intern_array(ArrayKind::Unknown(7, Vec::new(), IntTy::INT));
+        let (mut pool, array, n) = elements();
         let (inner, outer) = (pool.hole(), pool.hole());
-        let n = pool.input(0, Vec::new(), Range::NATURAL);
         // The sum over i < n of the sum over j < i of A[i + j].
         let index = Poly::atom(inner).plus(&Poly::atom(outer)).unwrap();
         let element = pool.read(array, &index, &mut never).unwrap();

@@ -94,6 +94,13 @@ pub(crate) struct Writes {
     pub(crate) guard: CondId,
 }
 
+impl Writes {
+    /// Where iteration `iteration` writes, if it does.
+    pub(crate) fn position(&self, iteration: &Poly) -> Result<Poly, Stop> {
+        self.start.plus(&iteration.times_constant(self.stride)?)
+    }
+}
+
 /// What a condition is.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum CondKind {

@@ -215,7 +215,7 @@ impl Walker<'_> {
     /// The same writes, the last one first.
     fn reversed(&mut self, upper: &Poly, writes: &Writes) -> Result<Writes, Stop> {
         let last = upper.plus_constant(-1)?;
-        let start = writes.start.plus(&last.times_constant(writes.stride)?)?;
+        let start = writes.position(&last)?;
         let (hole, other) = (self.pool.hole(), self.pool.hole());
         let (value, guard) = self.pool.open_writes(writes, hole)?;
         let from_the_end = last.minus(&Poly::atom(other))?;
@@ -227,7 +227,7 @@ impl Walker<'_> {
 
     /// Where one layer with all that was written since the contents were `base` may begin, and its stride, the first write
     /// first; none if there is no layer. At the end the beginnings of the layers from their other ends.
-    fn beginnings(&mut self, array: ArrayId, base: ArrayId) -> Result<Vec<(Poly, i128)>, Stop> {
+    fn beginnings(&self, array: ArrayId, base: ArrayId) -> Result<Vec<(Poly, i128)>, Stop> {
         let (mut starts, mut ends, mut stride) = (Vec::new(), Vec::new(), None);
         let mut at = array;
         while at != base {
@@ -235,8 +235,7 @@ impl Walker<'_> {
                 ArrayKind::Store(below, index, _) => (*below, index.clone()),
                 ArrayKind::Layer(below, upper, writes) => {
                     stride = Some(writes.stride);
-                    let length = upper.plus_constant(-1)?.times_constant(writes.stride)?;
-                    ends.push((writes.start.plus(&length)?, -writes.stride));
+                    ends.push((writes.position(&upper.plus_constant(-1)?)?, -writes.stride));
                     (*below, writes.start.clone())
                 }
                 ArrayKind::Unknown(..) | ArrayKind::Zero => return Ok(Vec::new()),
