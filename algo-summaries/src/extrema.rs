@@ -279,7 +279,10 @@ impl Walker<'_> {
             let mut replacement = Replacement::new(map.into_iter().collect());
             let seen = replacement.poly(&mut self.pool, &seen)?;
             let upper = replacement.poly(&mut self.pool, &upper)?;
+            // A counter that such a loop ends with is no value that was seen there.
+            let reads = |atom| matches!(self.pool.kind(atom), AtomKind::Element(..) | AtomKind::Input(..));
             if places > 1
+                && self.pool.mentions(&seen, &reads)
                 && !self.pool.mentions(&seen, &|atom| atom == after || atom == bound)
                 && [&seen, &upper]
                     .iter()

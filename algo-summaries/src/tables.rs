@@ -54,7 +54,10 @@ impl Walker<'_> {
     ) -> Result<bool, Stop> {
         for state in ends.states {
             for (start, stride) in self.beginnings(state.memory[&cells], now)? {
-                if let Some(layer) = self.one_layer(&state.facts, state.memory[&cells], now, (&start, stride))?
+                // Rows and columns alike go in the direction in which the iterations go.
+                let step = start.linear_in(subject.time).map_or(0, |(step, _)| step);
+                if step.signum() == stride.signum()
+                    && let Some(layer) = self.one_layer(&state.facts, state.memory[&cells], now, (&start, stride))?
                     && self.guess_rows(subject, cells, layer, unsolved, solution)?
                 {
                     return Ok(true);
