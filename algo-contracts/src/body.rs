@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Formulas of bodies: all executions of a function without loops, from any state at its entry, in which calls of recursive
-//! functions are open. Other called functions are part of the formula.
+//! Formulas of bodies: all executions of a function, from any state at its entry, in which calls of recursive functions are
+//! open. Other called functions are part of the formula.
+//!
+//! At the head of a loop everything that the loop may write takes any value, and its last iteration follows, the one that leaves
+//! it or meets the event.
 //!
 //! A call gives any value to what the callee returns and to the global variables that it may write. A condition of its own,
 //! `returned`, is part of the path conditions behind the call; who assumes something about the values assumes it where
@@ -8,9 +11,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cfa::Program;
 use cfa::ids::{EdgeId, ExprId, FuncId, NodeId, VarId};
 use cfa::ir::Op;
+use cfa::{Blocks, Program};
 use cpa_core::{Cx, Step, Stop};
 use cpa_predicate::Manager;
 use cpa_predicate::encode::Inexact;
@@ -60,17 +63,26 @@ pub(crate) struct Body {
     pub(crate) exits: Vec<(TermId, Values)>,
 }
 
-/// The formula of the program from its entry on, or of a recursive function.
+/// The formula of the program from its entry on, or of a recursive function; `loops` tells what each loop may write.
 pub(crate) fn body(
     cx: &Cx,
     manager: &mut Manager,
-    program: &Program,
+    (program, loops): (&Program, &Blocks),
     targets: &BTreeSet<NodeId>,
     signatures: &BTreeMap<FuncId, Signature>,
     func: Option<FuncId>,
 ) -> Result<Body, Stop> {
-    let mut walker =
-        Walker { cx, manager, program, targets, signatures, strict: func.is_some(), edges: 0, body: Body::default() };
+    let mut walker = Walker {
+        cx,
+        manager,
+        program,
+        loops,
+        targets,
+        signatures,
+        strict: func.is_some(),
+        edges: 0,
+        body: Body::default(),
+    };
     let entry = match func {
         Some(func) => program.func(func).body.expect("recursive functions have bodies").entry,
         None => program.entry,
@@ -96,6 +108,7 @@ struct Walker<'a> {
     cx: &'a Cx,
     manager: &'a mut Manager,
     program: &'a Program,
+    loops: &'a Blocks,
     targets: &'a BTreeSet<NodeId>,
     signatures: &'a BTreeMap<FuncId, Signature>,
     /// Whether overflow is a problem.
@@ -121,7 +134,10 @@ impl Walker<'_> {
         }
         let mut waiting = BTreeMap::from([(program.node(start).rpo, (start, path))]);
         let mut ends = Vec::new();
-        while let Some((rpo, (node, path))) = waiting.pop_first() {
+        while let Some((rpo, (node, mut path))) = waiting.pop_first() {
+            if let Some(head) = self.loops.of_head(node) {
+                self.forget(&mut path, &self.loops.get(head).writes);
+            }
             if self.targets.contains(&node) {
                 self.body.problems.push((Problem::Error, path.pc));
                 continue;
@@ -138,8 +154,13 @@ impl Walker<'_> {
                 }
                 let position = program.node(to).rpo;
                 if position <= rpo {
+                    if self.loops.of_head(to).is_some() {
+                        continue;
+                    }
                     let place = program.place(to);
-                    return Err(Stop::GaveUp(format!("{place}: a loop, which contracts of functions do not pass")));
+                    return Err(Stop::GaveUp(format!(
+                        "{place}: a loop with several entries, which contracts do not pass"
+                    )));
                 }
                 // Branching is deterministic, so paths that meet have no common execution.
                 let met = waiting.remove(&position).map(|(_, other)| other.merge(&mut self.manager.terms, &next, true));
@@ -147,6 +168,15 @@ impl Walker<'_> {
             }
         }
         Ok(ends)
+    }
+
+    /// Gives any value to variables.
+    fn forget(&mut self, path: &mut PathFormula, vars: &BTreeSet<VarId>) {
+        let terms = &mut self.manager.terms;
+        for &var in vars {
+            let symbol = self.manager.encoder.symbol(terms, var);
+            path.apply(terms, &Stmt::Havoc(symbol));
+        }
     }
 
     /// The path behind an edge; none if nothing comes behind it.

@@ -12,7 +12,7 @@
 //! * `sample`, `evaluate`, `candidates`: guesses.
 //! * `prove`: what is inductive, and what follows.
 //!
-//! Left out are loops, and what is in memory, which can be anything. The analysis proves only.
+//! Nothing is found out about what loops leave in variables, nor about memory: both can be anything. The analysis proves only.
 
 mod body;
 mod candidates;
@@ -91,7 +91,8 @@ struct Progress {
 }
 
 impl Contracts {
-    /// An analysis that shows that no target can be reached. The manager encodes numbers as bit-vectors.
+    /// An analysis that shows that no target can be reached and that no number overflows in recursive functions. The manager
+    /// encodes numbers as bit-vectors.
     pub fn new(program: &Arc<Program>, targets: &BTreeSet<NodeId>, manager: &Rc<RefCell<Manager>>) -> Self {
         Self {
             program: Arc::clone(program),

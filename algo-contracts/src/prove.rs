@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use algo_kind::houdini::{Timeouts, failing};
-use cfa::Program;
 use cfa::ids::{FuncId, NodeId};
+use cfa::{Blocks, Partitioning, Program};
 use cpa_core::{Cx, Stop};
 use cpa_predicate::Manager;
 use smt::{TermId, Terms};
@@ -39,6 +39,7 @@ impl Proof {
         targets: &BTreeSet<NodeId>,
         signatures: &BTreeMap<FuncId, Signature>,
     ) -> Result<Self, Stop> {
+        let loops = Blocks::find(program, Partitioning { functions: false, ..Partitioning::default() });
         let mut bodies = BTreeMap::new();
         let mut open = vec![None];
         while let Some(func) = open.pop() {
@@ -46,7 +47,7 @@ impl Proof {
             if bodies.contains_key(&func) {
                 continue;
             }
-            let body = body(cx, manager, program, targets, signatures, func)?;
+            let body = body(cx, manager, (program, &loops), targets, signatures, func)?;
             open.extend(body.calls.iter().map(|call| Some(call.callee)));
             bodies.insert(func, body);
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Programs of which some are safe, each with twins that are not.
 
-use crate::{proved, verdict};
+use crate::{proved, proved_soon, verdict};
 
 const PROLOGUE: &str =
     "extern int input(void); extern unsigned in(void); extern long long wide(void); void abort(void);
@@ -15,6 +15,15 @@ fn is_proved(text: &str) -> bool {
 fn only_the_first(texts: &[&str]) {
     for (at, text) in texts.iter().enumerate() {
         assert_eq!(is_proved(text), at == 0, "{text}");
+    }
+}
+
+/// The same, with a second for each of those that are not.
+fn only_the_first_soon(texts: &[&str]) {
+    let (first, others) = texts.split_first().expect("there are some");
+    assert!(is_proved(first), "{first}");
+    for text in others {
+        assert!(!proved_soon(&format!("{PROLOGUE}{text}")), "{text}");
     }
 }
 
@@ -48,6 +57,34 @@ fn overflow_is_no_wrap_around() {
     only_the_first(&[&with("unsigned"), &with("int"), &with("long long")]);
     let text = format!("{PROLOGUE}{}", with("int"));
     assert!(verdict(&text).contains("overflows, which is undefined"), "{}", verdict(&text));
+}
+
+#[test]
+fn loops_leave_anything_in_what_they_write() {
+    // Around the calls.
+    let around = |test: &str| {
+        format!(
+            "int f(int n) {{ if (n <= 0) return 0; return f(n - 1) + 2; }}
+             int main(void) {{ int n = 3, r = 0, k = 5; while (input()) {{ n = input(); if (n > 1000 || n < 0) break; r = f(n);
+               check({test}); if (r == 8) k = 6; }} return 0; }}"
+        )
+    };
+    only_the_first_soon(&[&around("r == 2 * n"), &around("r == 2 * n && k == 5"), &around("r < 100")]);
+    // In a function, also through a called one that is not recursive, and around another loop.
+    let inside = |test: &str| {
+        format!(
+            "int g; void bump(void) {{ g = g < 50 ? g + 1 : 0; }}
+             int f(int n) {{ int i, j, r; if (n <= 0) return 7; for (i = 0; i < n; i++) {{ for (j = i; j < n; j++) bump(); }}
+               r = f(n - 1); check({test}); return r; }}
+             int main(void) {{ int n = input(); assume(n < 1000); f(n); return 0; }}"
+        )
+    };
+    only_the_first_soon(&[&inside("r == 7 && i >= n"), &inside("g != 3"), &inside("j >= n + 1")]);
+    // What a loop adds up may overflow.
+    let text = "int f(int n) { int s = 0; if (n == 0) return 0; for (int i = 0; i < 9; i++) s += n; return f(n / 2); }
+                int main(void) { check(f(input()) == 0); return 0; }";
+    assert!(verdict(&format!("{PROLOGUE}{text}")).contains("overflows"));
+    assert!(is_proved(&text.replace("int s", "unsigned s")));
 }
 
 #[test]
@@ -160,8 +197,10 @@ fn the_result_overwrites_what_the_callee_wrote() {
 fn what_is_not_supported_is_not_passed_over() {
     let main = "int main(void) { check(f(input() & 7) >= 0); return 0; }";
     let reason = |text: &str| verdict(&format!("{PROLOGUE}{text}{main}"));
-    let of_loop = reason("int f(int n) { int s = 0; while (s < n) s++; return n <= 0 ? s : f(n - 1); }");
-    assert!(of_loop.contains("a loop"), "{of_loop}");
+    let of_loop = reason(
+        "int f(int n) { if (n > 5) goto in; do { n = n - 1; in: n = n - 2; } while (n > 5); return n <= 0 ? 1 : f(n); }",
+    );
+    assert!(of_loop.contains("several entries"), "{of_loop}");
     let of_memory = reason("int a[8]; int f(int n) { a[n & 7] = n; return n <= 0 ? a[0] : f(n - 1); }");
     assert!(of_memory.contains("memory"), "{of_memory}");
     let of_assembly =

@@ -28,6 +28,8 @@ enum Statement {
     Call(usize, usize, Value, Value),
     /// Returns if a comparison holds.
     Return(Value, &'static str, Value, Value),
+    /// Does something that many times.
+    Repeat(u32, Vec<Statement>),
 }
 
 struct Function {
@@ -66,26 +68,42 @@ impl Run<'_> {
     fn call(&mut self, function: usize, a: i64, b: i64, depth: u32) -> Option<i64> {
         let mut locals = [a, b, 0];
         let functions = self.functions;
-        for statement in &functions[function].body {
+        match self.statements(&functions[function].body, &mut locals, depth)? {
+            Some(returned) => Some(returned),
+            None => self.value(&functions[function].last, &locals),
+        }
+    }
+
+    /// What is returned, if something is.
+    fn statements(&mut self, list: &[Statement], locals: &mut [i64; 3], depth: u32) -> Option<Option<i64>> {
+        for statement in list {
             self.steps += 1;
             if depth > DEPTH || self.steps > STEPS {
                 return None;
             }
             let (to, value) = match statement {
-                Statement::Assign(to, value) => (*to, self.value(value, &locals)?),
+                Statement::Assign(to, value) => (*to, self.value(value, locals)?),
                 Statement::Call(to, callee, a, b) => {
-                    let (a, b) = (self.value(a, &locals)?, self.value(b, &locals)?);
+                    let (a, b) = (self.value(a, locals)?, self.value(b, locals)?);
                     (*to, self.call(*callee, a, b, depth + 1)?)
                 }
                 Statement::Return(a, op, b, result) => {
-                    let (a, b) = (self.value(a, &locals)?, self.value(b, &locals)?);
+                    let (a, b) = (self.value(a, locals)?, self.value(b, locals)?);
                     let holds = match *op {
                         "<=" => a <= b,
                         "==" => a == b,
                         _ => a > b,
                     };
                     if holds {
-                        return self.value(result, &locals);
+                        return Some(Some(self.value(result, locals)?));
+                    }
+                    continue;
+                }
+                Statement::Repeat(times, list) => {
+                    for _ in 0..*times {
+                        if let returned @ Some(_) = self.statements(list, locals, depth)? {
+                            return Some(returned);
+                        }
                     }
                     continue;
                 }
@@ -95,7 +113,7 @@ impl Run<'_> {
                 to => locals[to] = value,
             }
         }
-        self.value(&functions[function].last, &locals)
+        Some(None)
     }
 }
 
@@ -119,15 +137,23 @@ impl Author {
         Value::Binary('-', Box::new(Value::Variable(0)), Box::new(Value::Constant(by)))
     }
 
+    fn statement(&mut self) -> Statement {
+        match self.0.below(5) {
+            0 => Statement::Assign(1 + self.0.below(3), self.value(0)),
+            1 => Statement::Return(self.value(1), ["<=", "==", ">"][self.0.below(3)], self.value(1), self.value(0)),
+            _ => Statement::Call(2 + self.0.below(2), self.0.below(2), self.less(), self.value(1)),
+        }
+    }
+
     fn function(&mut self) -> Function {
         let end = Value::Constant([0, 0, 1, -2][self.0.below(4)]);
         let mut body = vec![Statement::Return(Value::Variable(0), "<=", end, self.value(1))];
         for _ in 0..=self.0.below(3) {
-            body.push(match self.0.below(5) {
-                0 => Statement::Assign(1 + self.0.below(3), self.value(0)),
-                1 => Statement::Return(self.value(1), ["<=", "==", ">"][self.0.below(3)], self.value(1), self.value(0)),
-                _ => Statement::Call(2 + self.0.below(2), self.0.below(2), self.less(), self.value(1)),
-            });
+            let statement = match self.0.below(5) {
+                0 => Statement::Repeat(self.0.below(3) as u32, vec![self.statement(), self.statement()]),
+                _ => self.statement(),
+            };
+            body.push(statement);
         }
         Function { body, last: self.value(0) }
     }
@@ -141,24 +167,29 @@ fn value_text(value: &Value) -> String {
     }
 }
 
+fn statement_text(statement: &Statement) -> String {
+    match statement {
+        Statement::Assign(to, value) => format!(" {} = {};", NAMES[*to], value_text(value)),
+        Statement::Call(to, callee, a, b) => {
+            format!(" {} = f{callee}({}, {});", NAMES[*to], value_text(a), value_text(b))
+        }
+        Statement::Return(a, op, b, result) => {
+            format!(" if ({} {op} {}) return {};", value_text(a), value_text(b), value_text(result))
+        }
+        Statement::Repeat(times, list) => {
+            let list: String = list.iter().map(statement_text).collect();
+            format!(" for (int k = 0; k < {times}; k++) {{{list} }}")
+        }
+    }
+}
+
 fn program_text(functions: &[Function], check: &str) -> String {
     let mut text = String::from(
         "extern int input(void); void reach_error(void); int g; int f0(int a, int b); int f1(int a, int b);\n",
     );
     for (at, function) in functions.iter().enumerate() {
         write!(text, "int f{at}(int a, int b) {{ int r = 0;").unwrap();
-        for statement in &function.body {
-            match statement {
-                Statement::Assign(to, value) => write!(text, " {} = {};", NAMES[*to], value_text(value)),
-                Statement::Call(to, callee, a, b) => {
-                    write!(text, " {} = f{callee}({}, {});", NAMES[*to], value_text(a), value_text(b))
-                }
-                Statement::Return(a, op, b, result) => {
-                    write!(text, " if ({} {op} {}) return {};", value_text(a), value_text(b), value_text(result))
-                }
-            }
-            .unwrap();
-        }
+        text.extend(function.body.iter().map(statement_text));
         writeln!(text, " return {}; }}", value_text(&function.last)).unwrap();
     }
     writeln!(

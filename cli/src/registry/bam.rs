@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use algo_bam::{Bam, Parts, Settings, Strategy};
 use algo_cegar::Chain;
+use algo_contracts::Contracts;
 use cfa::ids::NodeId;
 use cfa::{Blocks, Partitioning, Program};
-use cpa_core::{Composite, Cx, Outcome, Reducers, Remerge};
+use cpa_core::{Composite, Cx, Outcome, Reason, Reducers, Remerge, Stop, Verdict};
 use cpa_octagon::OctagonReducer;
 use cpa_predicate::{
     self as predicate, BlockPredicates, Manager, PathCheck, PredicateCpa, PredicateReducer, PredicateRefiner,
@@ -26,6 +27,9 @@ use crate::options::{BlockHeuristic, Config, Domains};
 /// An analysis of blocks with its refinement loop.
 pub struct BamAnalysis {
     bam: Bam,
+    /// Whether no number overflows in recursive functions. Asked about proofs that hold for recursion of any depth: with
+    /// wrap-around an argument that goes down for ever comes round, in C that is undefined.
+    overflow: Contracts,
     notes: Vec<String>,
 }
 
@@ -43,6 +47,7 @@ impl BamAnalysis {
     pub fn new(program: Arc<Program>, targets: BTreeSet<NodeId>, config: &Config) -> Result<Self, String> {
         let mut notes = Vec::new();
         let manager = Rc::new(RefCell::new(manager(&program, config, &mut notes)?));
+        let overflow = Contracts::new(&program, &BTreeSet::new(), &manager);
         let blocks = Rc::new(Blocks::find(&program, partitioning(config)));
         let (composite, frame) = domains::composite(&program, targets, None);
         let builder = Builder { program, config, manager, blocks, composite, frame };
@@ -62,7 +67,7 @@ impl BamAnalysis {
             strategy: if config.bam_copy { Strategy::CopyOnWrite } else { Strategy::InPlace },
             max_cached: config.bam_max_cached as usize,
         };
-        Ok(Self { bam: Bam::new(parts, settings)?, notes })
+        Ok(Self { bam: Bam::new(parts, settings)?, overflow, notes })
     }
 
     /// The analysis itself.
@@ -134,7 +139,19 @@ impl Builder<'_> {
 
 impl Analysis for BamAnalysis {
     fn run(&mut self, cx: &mut Cx) -> Outcome {
-        self.bam.run(cx)
+        let outcome = self.bam.run(cx);
+        if !matches!(outcome.verdict(), Verdict::True) || !self.bam.is_circular() {
+            return outcome;
+        }
+        let (mut verdict, mut assurance) = (Verdict::True, outcome.assurance().clone());
+        match self.overflow.run(cx).verdict().clone() {
+            Verdict::True | Verdict::False(_) => {}
+            Verdict::Unknown(Reason::Imprecise(detail) | Reason::Stopped(Stop::GaveUp(detail))) => {
+                assurance.lower_sound(format!("the recursion has no bound, and {detail}"));
+            }
+            unknown @ Verdict::Unknown(_) => verdict = unknown,
+        }
+        Outcome::conclude(verdict, assurance, outcome.assumptions().to_vec())
     }
 
     fn notes(&self) -> &[String] {

@@ -11,6 +11,8 @@ use crate::{config, task};
 
 struct Ran {
     verdict: &'static str,
+    /// Why there is no verdict.
+    reason: String,
     analysis: BamAnalysis,
 }
 
@@ -19,15 +21,17 @@ fn run(text: &str, preset: &str, min_size: &str) -> Ran {
     let (program, targets) = task(&text, "main");
     let config = config(preset, &[("cpa.bam.minBlockSize", min_size)]);
     let mut analysis = BamAnalysis::new(program, targets, &config).unwrap();
+    let mut reason = String::new();
     let verdict = match analysis.run(&mut Cx::unlimited()).verdict() {
         Verdict::True => "TRUE",
         Verdict::False(_) => "FALSE",
-        Verdict::Unknown(reason) => {
-            assert!(!reason.to_string().contains("internal"), "{preset}: {reason}");
+        Verdict::Unknown(why) => {
+            reason = why.to_string();
+            assert!(!reason.contains("internal"), "{preset}: {reason}");
             "UNKNOWN"
         }
     };
-    Ran { verdict, analysis }
+    Ran { verdict, reason, analysis }
 }
 
 const VALUES: [&str; 2] = ["value-bam", "value-bam-inplace"];
@@ -176,6 +180,27 @@ fn recursion() {
         "FALSE",
         ALL,
     );
+}
+
+/// With wrap-around no execution reaches the error, but one of them is undefined.
+#[test]
+fn recursion_until_a_number_overflows_proves_nothing() {
+    let text = |ty: &str, start: &str| {
+        format!(
+            "{ty} f({ty} x) {{ if (x == 0) {{ return 0; }} {ty} r = f(x - 1) + 1; if (r > 3) {{ return 3; }} return r; }}
+            int main(void) {{ {ty} x = __VERIFIER_nondet_uint(); {start} if (f(x) == 5) {{ reach_error(); }} return 0; }}"
+        )
+    };
+    let presets = ["value-bam", "value-bam-inplace", "predicate-bam"];
+    for preset in presets {
+        let ran = run(&text("int", ""), preset, "0");
+        let told = ran.reason.contains("the recursion has no bound") && ran.reason.contains("overflows");
+        assert!(told, "{preset}: {}, {}", ran.verdict, ran.reason);
+    }
+    check(&text("unsigned", ""), "TRUE", &presets);
+    check(&text("int", "if (x < 0) { return 0; }"), "TRUE", &presets);
+    // Each number is known, so the depth is.
+    check(&text("int", "x = 2;"), "TRUE", &["value-bam"]);
 }
 
 /// A function that is called often is analysed once for each state that it sees.
