@@ -27,7 +27,7 @@ impl fmt::Debug for TimeLeft {
 /// When a solver has to give up. The default is no limit.
 #[derive(Clone, Debug, Default)]
 pub struct Limits {
-    /// Wall time for the call.
+    /// CPU time of the thread for the call.
     pub timeout: Option<Duration>,
     /// Time for this call and others, asked for anew before each one.
     pub left: Option<TimeLeft>,
@@ -41,7 +41,7 @@ impl Limits {
         Self::default()
     }
 
-    /// A limit of wall time.
+    /// A limit of the thread's CPU time.
     pub fn time(timeout: Duration) -> Self {
         Limits { timeout: Some(timeout), ..Limits::default() }
     }
@@ -52,7 +52,7 @@ impl Limits {
         Limits { timeout: Some(timeout), ..self.clone() }
     }
 
-    /// Wall time for a call that begins now.
+    /// CPU time for a call that begins now.
     pub fn time_for_call(&self) -> Option<Duration> {
         let left = self.left.as_ref().map(|left| (left.0)());
         self.timeout.into_iter().chain(left).min()

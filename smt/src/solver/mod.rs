@@ -8,6 +8,7 @@
 //! [`Timed`], [`Recorded`] and [`Audited`] wrap any solver and can be stacked.
 
 mod audited;
+mod clock;
 mod limits;
 mod model;
 mod recorded;

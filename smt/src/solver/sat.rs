@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 use super::Limits;
+use super::clock::Deadline;
 use crate::error::Error;
 
 /// A variable or, if negative, its negation; not zero.
@@ -20,7 +20,7 @@ pub(super) struct Sat {
 /// What the search looks at from time to time.
 #[derive(Clone, Default)]
 struct Watch {
-    deadline: Option<Instant>,
+    deadline: Option<Deadline>,
     interrupt: Option<Arc<AtomicBool>>,
 }
 
@@ -32,7 +32,7 @@ impl Watch {
 
 impl cadical::Callbacks for Watch {
     fn terminate(&mut self) -> bool {
-        self.is_interrupted() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        self.is_interrupted() || self.deadline.is_some_and(|deadline| deadline.is_over())
     }
 }
 
@@ -57,7 +57,7 @@ impl Sat {
     /// # Errors
     /// The time of the limits is over, counted from now, or the interrupt flag is set.
     pub(super) fn solve(&mut self, limits: &Limits) -> Result<bool, Error> {
-        let deadline = limits.time_for_call().and_then(|time| Instant::now().checked_add(time));
+        let deadline = limits.time_for_call().and_then(Deadline::after);
         let watch = Watch { deadline, interrupt: limits.interrupt.clone() };
         self.solver.set_callbacks(Some(watch.clone()));
         self.solver.solve().ok_or_else(|| {

@@ -9,11 +9,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use z3_sys::{Z3_context, Z3_interrupt};
 
 use crate::solver::Limits;
+use crate::solver::clock::Deadline;
 
 /// Time between two looks at the limits.
 const PERIOD: Duration = Duration::from_millis(4);
@@ -39,7 +40,7 @@ impl Cause {
 #[derive(Default)]
 struct State {
     active: bool,
-    deadline: Option<Instant>,
+    deadline: Option<Deadline>,
     flag: Option<Arc<AtomicBool>>,
     cause: Option<Cause>,
     /// The thread looks at the state by itself soon.
@@ -94,6 +95,7 @@ impl Watchdog {
         let result = call();
         let mut state = self.shared.lock();
         state.active = false;
+        state.deadline = None;
         state.flag = None;
         (Some(result), state.cause.take())
     }
@@ -102,7 +104,7 @@ impl Watchdog {
         let mut state = self.shared.lock();
         state.active = true;
         state.cause = None;
-        state.deadline = timeout.and_then(|t| Instant::now().checked_add(t));
+        state.deadline = timeout.and_then(Deadline::after);
         state.flag.clone_from(&limits.interrupt);
         if !state.polling {
             state.polling = true;
@@ -134,7 +136,7 @@ fn watch(context: &Handle, shared: &Shared) {
             idle = 0;
             let cause = if state.flag.as_ref().is_some_and(|f| f.load(Ordering::Relaxed)) {
                 Some(Cause::Flag)
-            } else if state.deadline.is_some_and(|d| Instant::now() >= d) {
+            } else if state.deadline.is_some_and(|deadline| deadline.is_over()) {
                 Some(Cause::Deadline)
             } else {
                 None
