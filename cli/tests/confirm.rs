@@ -41,6 +41,15 @@ fn errors_of_the_program_and_labels_are_seen() {
                int main(int argc, char **argv) { if (argc == 3) reach_error(); }";
     let lines = verify("own", own, &[]);
     assert!(lines.contains("\nConfirmed: "), "{lines}");
+    // It has its own `assert`, too, and calls what the library's one would call.
+    let assert = "void __assert_fail(const char *, const char *, unsigned, const char *); void reach_error(void);\n\
+                  int __VERIFIER_nondet_int(void); void assert(_Bool c) { if (!c) reach_error(); }\n\
+                  int main(void) { int n = __VERIFIER_nondet_int(); if (n == 7) __assert_fail(\"\", \"\", 1, \"\"); assert(n != 5); }";
+    let property = std::env::temp_dir().join(format!("cpa-verify-{}.prp", std::process::id()));
+    std::fs::write(&property, "CHECK( init(main()), LTL(G ! call(reach_error())) )").unwrap();
+    let lines = verify("assert", assert, &["--spec", property.to_str().unwrap()]);
+    std::fs::remove_file(property).unwrap();
+    assert!(lines.contains("\nConfirmed: "), "{lines}");
     let label = "int __VERIFIER_nondet_int(void);\nint main(void) {\n  if (__VERIFIER_nondet_int() == 5) goto ERROR;\n\
                    return 0;\nERROR: goto ERROR;\n}";
     let lines = verify("label", label, &[]);
