@@ -22,3 +22,20 @@ fn what_a_mode_says_about_other_variables() {
     assert!(proves(&text(2)));
     assert!(!proves(&text(1)));
 }
+
+#[test]
+fn differences_of_ordered_variables_do_not_wrap() {
+    let text = |then: &str, test: &str| {
+        format!(
+            "int main(void) {{ int a = __VERIFIER_nondet_int(), b = __VERIFIER_nondet_int();
+            if (a < 1 || b < 1 || a > 9000 || b > 9000) return 0; int x = 6 * a, y = 6 * b;
+            while (x != y) {{ if (x > y) {{ {then} }} else y = y - x; }} check({test}); return 0; }}"
+        )
+    };
+    assert!(proves(&text("x = x - y;", "x % 6 == 0 && x > 0")));
+    assert!(!proves(&text("x = x - y;", "x % 12 == 0")));
+    // The order is that of other values.
+    assert!(!proves(&text("y = 6 * __VERIFIER_nondet_int(); x = x - y;", "x % 6 == 0")));
+    assert!(!proves(&text("x = x - y; x = x - y;", "x > 0")));
+    assert!(!proves(&text("y = y - x;", "y > 0")));
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A data-flow analysis over disjunctions of intervals with congruences, in every context of calls.
+//! A data-flow analysis over disjunctions of intervals with congruences, and orders of pairs of variables that were compared, in
+//! every context of calls.
 //!
 //! Cousot, Cousot, *Abstract Interpretation* (1977), with widening at loop heads to thresholds from the program, and two
 //! descending iterations. Loads from memory and floating-point numbers have any value. Calls are followed context by

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Abstract environments of the data-flow analysis: values of expressions, assignments and assumptions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use cfa::Program;
@@ -13,9 +13,19 @@ use super::value::Value;
 /// A type in which sums of machine integers do not overflow.
 const WIDE: IntTy = IntTy { bits: 96, signed: true };
 
+/// How many orders of variables an environment keeps.
+const ORDERS: usize = 16;
+
 /// What is known about each variable; nothing about those that are absent.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Env(BTreeMap<VarId, Rc<Value>>);
+pub(crate) struct Env {
+    values: BTreeMap<VarId, Rc<Value>>,
+    /// Variables of which the first is at most the second, and less than it if so noted: differences of them do not wrap around.
+    orders: BTreeSet<(VarId, VarId, Strict)>,
+}
+
+/// Whether one variable is less than another, not only at most as great.
+type Strict = bool;
 
 /// How environments are computed for a program.
 #[derive(Clone, Copy)]
@@ -27,37 +37,63 @@ pub(crate) struct Rules<'p> {
 
 impl Env {
     pub(crate) fn get(&self, program: &Program, var: VarId) -> Value {
-        self.0.get(&var).map_or_else(|| Value::top(program.var(var).ty), |value| (**value).clone())
+        self.values.get(&var).map_or_else(|| Value::top(program.var(var).ty), |value| (**value).clone())
     }
 
+    /// The variable gets one of these values.
     pub(crate) fn set(&mut self, program: &Program, var: VarId, value: Value) {
+        self.forget(var);
+        self.know(program, var, value);
+    }
+
+    /// The variable, which is the same as before, has one of these values.
+    fn know(&mut self, program: &Program, var: VarId, value: Value) {
         if value.is_top(program.var(var).ty) {
-            self.0.remove(&var);
+            self.values.remove(&var);
         } else {
-            self.0.insert(var, Rc::new(value));
+            self.values.insert(var, Rc::new(value));
         }
     }
 
+    /// The variable gets any value.
     pub(crate) fn forget(&mut self, var: VarId) {
-        self.0.remove(&var);
+        self.values.remove(&var);
+        self.orders.retain(|&(less, more, _)| less != var && more != var);
+    }
+
+    /// One variable is at most another one.
+    fn order(&mut self, less: VarId, more: VarId, strict: Strict) {
+        if self.orders.len() < ORDERS && !self.orders.contains(&(less, more, true)) {
+            self.orders.remove(&(less, more, false));
+            self.orders.insert((less, more, strict));
+        }
+    }
+
+    /// The least that is known of a difference because of the order of two variables.
+    fn least_difference(&self, more: VarId, less: VarId) -> Option<i128> {
+        let known = |strict| self.orders.contains(&(less, more, strict));
+        known(true).then_some(1).or_else(|| known(false).then_some(0))
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (VarId, &Value)> + '_ {
-        self.0.iter().map(|(&var, value)| (var, &**value))
+        self.values.iter().map(|(&var, value)| (var, &**value))
     }
 
     pub(crate) fn leq(&self, other: &Env) -> bool {
-        other
-            .0
-            .iter()
-            .all(|(var, bound)| self.0.get(var).is_some_and(|value| Rc::ptr_eq(value, bound) || value.leq(bound)))
+        let within = |(var, bound): (&VarId, &Rc<Value>)| {
+            self.values.get(var).is_some_and(|value| Rc::ptr_eq(value, bound) || value.leq(bound))
+        };
+        other.values.iter().all(within)
+            && other.orders.iter().all(|&(less, more, strict)| {
+                self.least_difference(more, less).is_some_and(|least| least >= i128::from(strict))
+            })
     }
 
     /// Combines what is known of the variables that both know.
     pub(crate) fn combine(&self, other: &Env, program: &Program, f: impl Fn(&Value, &Value, IntTy) -> Value) -> Env {
         let mut result = BTreeMap::new();
-        for (&var, mine) in &self.0 {
-            let Some(theirs) = other.0.get(&var) else { continue };
+        for (&var, mine) in &self.values {
+            let Some(theirs) = other.values.get(&var) else { continue };
             if Rc::ptr_eq(mine, theirs) || mine == theirs {
                 result.insert(var, Rc::clone(mine));
                 continue;
@@ -68,7 +104,10 @@ impl Env {
                 result.insert(var, Rc::new(value));
             }
         }
-        Env(result)
+        let both = |&(less, more, strict): &(VarId, VarId, Strict)| {
+            other.least_difference(more, less).map(|least| (less, more, strict && least > 0))
+        };
+        Env { values: result, orders: self.orders.iter().filter_map(both).collect() }
     }
 }
 
@@ -89,8 +128,16 @@ impl Rules<'_> {
                 self.eval(env, *arg).negated(WIDE, pieces).sub(&Value::constant(1), ty, pieces)
             }
             ExprKind::Binary(op, left, right) => {
+                let least = match op {
+                    BinOp::Sub => self.least_difference(env, *left, *right),
+                    _ => None,
+                };
                 let (left, right) = (self.eval(env, *left), self.eval(env, *right));
                 match op {
+                    BinOp::Sub if let Some(least) = least => {
+                        let exact = left.sub(&right, WIDE, pieces);
+                        exact.meet(&Value::range(least, WIDE.max())).unwrap_or(exact).wrapped(ty, pieces)
+                    }
                     BinOp::Add => left.add(&right, ty, pieces),
                     BinOp::Sub => left.sub(&right, ty, pieces),
                     BinOp::Mul => left.mul(&right, ty, pieces),
@@ -113,6 +160,22 @@ impl Rules<'_> {
             },
             ExprKind::Cast(arg) => self.eval(env, *arg).wrapped(ty, pieces),
             _ => Value::top(ty),
+        }
+    }
+
+    /// The least that the order of two variables says of their difference.
+    fn least_difference(&self, env: &Env, left: ExprId, right: ExprId) -> Option<i128> {
+        env.least_difference(self.variable(env, left)?, self.variable(env, right)?)
+    }
+
+    /// The variable whose value an expression has.
+    fn variable(&self, env: &Env, id: ExprId) -> Option<VarId> {
+        let expr = self.program.exprs.get(id);
+        match expr.kind {
+            ExprKind::Var(var) => Some(var),
+            // A conversion that keeps all values.
+            ExprKind::Cast(arg) if self.eval(env, arg).within(expr.ty) => self.variable(env, arg),
+            _ => None,
         }
     }
 
@@ -209,7 +272,15 @@ impl Rules<'_> {
             (CmpOp::Le, false) => (at_least(&a, b.low() + 1, top)?, at_most(&b, a.high() - 1, top)?),
         };
         let env = self.restrict(env, left, &new_a)?;
-        self.restrict(&env, right, &new_b)
+        let mut env = self.restrict(&env, right, &new_b)?;
+        if let (Some(left), Some(right)) = (self.variable(&env, left), self.variable(&env, right)) {
+            match (op, truth) {
+                (CmpOp::Lt | CmpOp::Le, true) => env.order(left, right, op == CmpOp::Lt),
+                (CmpOp::Lt | CmpOp::Le, false) => env.order(right, left, op == CmpOp::Le),
+                _ => {}
+            }
+        }
+        Some(env)
     }
 
     /// The environment where an expression has one of the given values, which are all values of its type.
@@ -219,7 +290,7 @@ impl Rules<'_> {
             ExprKind::Var(var) => {
                 let value = env.get(self.program, *var).meet(allowed)?;
                 let mut env = env.clone();
-                env.set(self.program, *var, value);
+                env.know(self.program, *var, value);
                 Some(env)
             }
             ExprKind::Const(value) => allowed.contains(*value).then(|| env.clone()),
