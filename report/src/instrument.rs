@@ -54,9 +54,14 @@ pub fn with_checks(program: &Program, claims: &[Claim]) -> Result<Vec<Source>, S
         edits[source].push(Edit { at: statement.span.end as usize, replaced: 0, text: " }".to_string() });
     }
     let sources = program.sources.iter().zip(edits).filter(|(source, _)| !source.name.starts_with('<'));
-    Ok(sources
+    let mut sources: Vec<Source> = sources
         .map(|(source, edits)| Source { name: source.name.clone(), text: applied(&source.text, edits) })
-        .collect())
+        .collect();
+    // With a body, so that no analysis has to know what it does.
+    if let Some(last) = sources.last_mut() {
+        last.text.push_str(&format!("\nvoid {VIOLATED}() {{ }}\n"));
+    }
+    Ok(sources)
 }
 
 fn check(value: &str) -> String {
@@ -212,7 +217,7 @@ mod tests {
         let expected = "int main(void) {\n  int x = 0; char c;\n  while ( 1 ) { if (!(x <= 9)) \
                         __cpa_invariant_violated(); if (!(x < 9 /* ) */)) break;  x++; }\n  for (int i = 0; 1 ; i++) \
                         { if (!(i >= 0)) __cpa_invariant_violated(); \n  { if (i > 3) break; do { if (!(1)) \
-                        __cpa_invariant_violated(); x++; } while (x); } }\n}";
+                        __cpa_invariant_violated(); x++; } while (x); } }\n}\nvoid __cpa_invariant_violated() { }\n";
         assert_eq!(found.as_deref(), Ok(expected));
         assert!(checked(text, &[(true, 2, None, "1")]).unwrap_err().contains("t.c:2: there is no loop"));
     }
