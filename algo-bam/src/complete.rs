@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cfa::BlockKind;
+use cfa::{BlockKind, components};
 use cpa_core::{Arg, ArgId, Step};
 
 use crate::bam::Bam;
@@ -42,24 +42,14 @@ impl Bam {
     /// Whether some instance that the proof consists of uses itself, through others or not: then the proof covers recursion of
     /// any depth.
     pub fn is_circular(&self) -> bool {
-        let inner = |id: InstanceId| self.store.get(id).uses.values().flatten().map(|of| of.inner);
         let used = self.used();
-        let mut users: BTreeMap<InstanceId, usize> = used.iter().map(|&id| (id, 0)).collect();
-        used.iter().flat_map(|&id| inner(id)).for_each(|id| *users.entry(id).or_default() += 1);
-        // Those without users are taken away until none is left, or a circle.
-        let mut open: Vec<InstanceId> = users.iter().filter(|user| *user.1 == 0).map(|user| *user.0).collect();
-        let mut taken = 0;
-        while let Some(id) = open.pop() {
-            taken += 1;
-            for id in inner(id) {
-                let left = users.entry(id).or_default();
-                *left -= 1;
-                if *left == 0 {
-                    open.push(id);
-                }
-            }
-        }
-        taken < used.len()
+        let numbers: BTreeMap<InstanceId, usize> = used.iter().enumerate().map(|(number, &id)| (id, number)).collect();
+        let inner = |&id: &InstanceId| -> Vec<usize> {
+            self.store.get(id).uses.values().flatten().map(|of| numbers[&of.inner]).collect()
+        };
+        let inner: Vec<Vec<usize>> = used.iter().map(inner).collect();
+        let component = components(used.len(), |user, at| inner[user].get(at).copied());
+        inner.iter().enumerate().any(|(user, inner)| inner.iter().any(|&of| component[of] == component[user]))
     }
 
     /// Checks, from the graph of the whole program on, that nothing waits, no target is left, every block was looked up and

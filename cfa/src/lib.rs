@@ -59,6 +59,7 @@ pub use loops::{Loop, Loops};
 pub use memory::MARGIN;
 pub use program::{MOST_ARGUMENTS, Options, Program, Source, UndefinedFunctions};
 pub use property::{Property, PropertyError};
+pub use scc::components;
 pub use sites::{
     FileFunction, FileVariable, LoopSite, LoopSites, LoopSyntax, Part, ScalarType, SiteKind, Visible, VisibleStorage,
 };

@@ -10,7 +10,7 @@ use crate::program::Program;
 
 /// The number of the component of each of `count` nodes; `successor` gives the successors of a node by their position.
 /// Components that can be reached from another one have smaller numbers.
-pub(crate) fn components(count: usize, successor: impl Fn(usize, usize) -> Option<usize>) -> Vec<u32> {
+pub fn components(count: usize, successor: impl Fn(usize, usize) -> Option<usize>) -> Vec<u32> {
     let mut index = vec![u32::MAX; count];
     let mut low = vec![0u32; count];
     let mut component = vec![u32::MAX; count];

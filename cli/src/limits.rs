@@ -21,19 +21,6 @@ pub fn thread_time() -> Duration {
     time(ClockId::ThreadCPUTime)
 }
 
-/// The number by which the system knows this thread.
-pub fn thread_number() -> i32 {
-    rustix::thread::gettid().as_raw_nonzero().get()
-}
-
-/// CPU time that a thread of this process has used; none where the system does not say.
-pub fn time_of_thread(number: i32) -> Option<Duration> {
-    let text = std::fs::read_to_string(format!("/proc/self/task/{number}/schedstat")).ok()?;
-    let time = text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)?;
-    // A system that does not count says zero.
-    (!time.is_zero()).then_some(time)
-}
-
 fn time(clock: ClockId) -> Duration {
     let now = clock_gettime(clock);
     Duration::new(u64::try_from(now.tv_sec).unwrap_or(0), u32::try_from(now.tv_nsec).unwrap_or(0))

@@ -17,11 +17,12 @@ use std::time::{Duration, Instant};
 use cfa::Program;
 use cfa::ids::NodeId;
 use cpa_core::{Budget, CancelToken, Invariants, Outcome, Reason, Stop, Verdict};
+use smt::solver::ThreadClock;
 
 pub use self::worker::Turn;
 use self::worker::{Failure, Order, Worker};
 use crate::args::DumpFormat;
-use crate::limits::{Limits, give_back_memory, memory_used, time_of_thread};
+use crate::limits::{Limits, give_back_memory, memory_used};
 use crate::plan::Stage;
 use crate::progress::{GoingRound, Reported};
 
@@ -74,8 +75,8 @@ struct Runner {
     stage: Stage,
     orders: Sender<Order>,
     cancel: CancelToken,
-    /// The number of its thread, from its first turn on.
-    thread: Arc<OnceLock<i32>>,
+    /// The clock of its thread, from its first turn on.
+    clock: Arc<OnceLock<Option<ThreadClock>>>,
     /// What it tells in the meantime.
     reported: Arc<Mutex<Reported>>,
     /// Its turns without the early one.
@@ -138,9 +139,9 @@ impl Job {
 
     fn spawn(&self, at: usize, stage: Stage, reports: Sender<(usize, Result<Turn, Failure>)>) -> Runner {
         let (orders, receiver) = mpsc::channel();
-        let (reported, thread) = (Arc::new(Mutex::new(Reported::default())), Arc::new(OnceLock::new()));
+        let (reported, clock) = (Arc::new(Mutex::new(Reported::default())), Arc::new(OnceLock::new()));
         let worker = Worker {
-            thread: Arc::clone(&thread),
+            clock: Arc::clone(&clock),
             reported: Arc::clone(&reported),
             stage: stage.clone(),
             program: Arc::clone(&self.program),
@@ -163,7 +164,7 @@ impl Job {
         let handle = spawned.expect("the system has a thread for each stage");
         let cancel = CancelToken::new();
         let (turns, early, last, grown, given_up) = (0, false, None, 0, false);
-        Runner { stage, orders, cancel, thread, reported, turns, early, last, grown, given_up, handle }
+        Runner { stage, orders, cancel, clock, reported, turns, early, last, grown, given_up, handle }
     }
 }
 
@@ -365,7 +366,7 @@ impl<'a> Run<'a> {
         for (at, end) in &self.active {
             let Some(end) = end else { continue };
             let runner = &self.runners[*at];
-            let used = runner.thread.get().and_then(|&number| time_of_thread(number));
+            let used = runner.clock.get().and_then(|clock| clock.as_ref()?.now());
             if used.map_or_else(|| Instant::now() >= end.wall, |used| used >= end.cpu) {
                 runner.cancel.cancel();
             }

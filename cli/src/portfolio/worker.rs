@@ -12,10 +12,11 @@ use cfa::Program;
 use cfa::ids::NodeId;
 use cpa_core::{Arg, ArgId, Budget, CancelToken, Cx, Invariants, Outcome, Reason, Stop, Verdict};
 use report::graph::Graph;
+use smt::solver::ThreadClock;
 
 use super::Wanted;
 use crate::args::DumpFormat;
-use crate::limits::{Limits, shorter, thread_number, thread_time};
+use crate::limits::{Limits, shorter, thread_time};
 use crate::output;
 use crate::plan::Stage;
 use crate::progress::Reported;
@@ -137,7 +138,7 @@ impl Budget for TurnBudget {
 }
 
 pub(super) struct Worker {
-    pub(super) thread: Arc<OnceLock<i32>>,
+    pub(super) clock: Arc<OnceLock<Option<ThreadClock>>>,
     pub(super) stage: Stage,
     pub(super) program: Arc<Program>,
     pub(super) targets: BTreeSet<NodeId>,
@@ -152,7 +153,7 @@ impl Worker {
         let orders = Rc::new(orders);
         // Nothing is made before the stage's first turn.
         let Ok(mut order) = orders.recv() else { return };
-        self.thread.get_or_init(thread_number);
+        self.clock.get_or_init(ThreadClock::of_this_thread);
         let program = Arc::clone(&self.program);
         let mut analysis = match analysis(program, self.targets.clone(), &self.stage.config) {
             Ok(analysis) => analysis,

@@ -1,69 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The clock of a thread, which another thread can read: limits of time are about what a call computes, not about how busy the
+//! The clock of a thread, which other threads can read: limits of time are about what a call computes, not about how busy the
 //! machine is.
 
 use std::time::{Duration, Instant};
 
-/// The CPU time of the thread that made it; wall time where the system does not measure that.
+/// The CPU time of one thread.
 #[derive(Copy, Clone, Debug)]
-pub(super) struct Clock {
+pub struct ThreadClock {
     #[cfg(target_os = "linux")]
-    thread: Option<libc::clockid_t>,
-    start: Instant,
+    id: libc::clockid_t,
 }
 
-/// A time on a [`Clock`].
+/// When a call has to end.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Deadline {
-    clock: Clock,
-    end: Duration,
+    /// Where the system measures the time of a thread: its clock, and what that shows in the end.
+    computed: Option<(ThreadClock, Duration)>,
+    /// The same in wall time, for other systems.
+    wall: Instant,
 }
 
-impl Deadline {
-    /// So much later on the clock of this thread; none if that never comes.
-    pub(super) fn after(time: Duration) -> Option<Self> {
-        let clock = Clock::of_this_thread();
-        Some(Deadline { clock, end: clock.now().checked_add(time)? })
-    }
-
-    /// Whether it is over. The thread whose clock it is must still run.
-    pub(super) fn is_over(&self) -> bool {
-        self.clock.now() >= self.end
-    }
-}
-
-impl Clock {
+impl ThreadClock {
+    /// The clock of the thread that asks; none where the system has no such clocks.
     #[cfg(target_os = "linux")]
     #[allow(unsafe_code)]
-    fn of_this_thread() -> Self {
+    pub fn of_this_thread() -> Option<Self> {
         let mut id: libc::clockid_t = 0;
         // SAFETY: the thread that asks exists, and the pointer is to a variable of its own.
         let known = unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &raw mut id) } == 0;
-        Clock { thread: known.then_some(id), start: Instant::now() }
+        known.then_some(ThreadClock { id })
     }
 
+    /// The clock of the thread that asks; none where the system has no such clocks.
     #[cfg(not(target_os = "linux"))]
-    fn of_this_thread() -> Self {
-        Clock { start: Instant::now() }
+    pub fn of_this_thread() -> Option<Self> {
+        None
     }
 
+    /// The CPU time that the thread has used; none after its end.
     #[cfg(target_os = "linux")]
     #[allow(unsafe_code)]
-    fn now(&self) -> Duration {
+    pub fn now(&self) -> Option<Duration> {
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        match self.thread {
-            // SAFETY: the pointer is to a variable of its own. The clock of a thread that has ended is reported as an error.
-            Some(id) if unsafe { libc::clock_gettime(id, &raw mut time) } == 0 => {
-                let whole = u64::try_from(time.tv_sec).unwrap_or(0);
-                Duration::from_secs(whole) + Duration::from_nanos(u64::try_from(time.tv_nsec).unwrap_or(0))
-            }
-            _ => self.start.elapsed(),
-        }
+        // SAFETY: the pointer is to a variable of its own. For a thread that has ended an error is returned.
+        let known = unsafe { libc::clock_gettime(self.id, &raw mut time) } == 0;
+        let seconds = u64::try_from(time.tv_sec).ok()?;
+        known.then(|| Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0)))
     }
 
+    /// The CPU time that the thread has used; none after its end.
     #[cfg(not(target_os = "linux"))]
-    fn now(&self) -> Duration {
-        self.start.elapsed()
+    pub fn now(&self) -> Option<Duration> {
+        None
+    }
+}
+
+impl Deadline {
+    /// When this thread has computed for so long; none if that never comes.
+    pub(super) fn after(time: Duration) -> Option<Self> {
+        let clock = ThreadClock::of_this_thread();
+        let computed = clock.and_then(|clock| Some((clock, clock.now()?.checked_add(time)?)));
+        Some(Deadline { computed, wall: Instant::now().checked_add(time)? })
+    }
+
+    /// Whether it is over.
+    pub(super) fn is_over(&self) -> bool {
+        match self.computed.and_then(|(clock, end)| Some(clock.now()? >= end)) {
+            Some(over) => over,
+            None => Instant::now() >= self.wall,
+        }
     }
 }
 

@@ -20,6 +20,7 @@ mod timed;
 pub mod z3;
 
 pub use audited::{Audited, Finding};
+pub use clock::ThreadClock;
 pub use limits::{Limits, TimeLeft};
 pub use model::{Assignment, Model};
 pub use recorded::Recorded;
