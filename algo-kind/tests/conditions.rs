@@ -39,3 +39,18 @@ fn differences_of_ordered_variables_do_not_wrap() {
     assert!(!proves(&text("x = x - y; x = x - y;", "x > 0")));
     assert!(!proves(&text("check(y - x > 0); x = x - y;", "1")));
 }
+
+/// A condition at the head of a loop that another one leaves.
+#[test]
+fn up_and_down_again() {
+    let text = |test: &str| {
+        format!(
+            "int main(void) {{ int n = __VERIFIER_nondet_int(); assume(n >= 1 && n <= 1000000);
+            int x = 0, height = 0, peak = 0;
+            while (1) {{ if (x < n) height++; else height--; if (height > peak) peak = height;
+            if (height < 0) break; x++; }} check({test}); return 0; }}"
+        )
+    };
+    assert!(proves(&text("x == 2 * n && peak == n")));
+    assert!(!proves(&text("x == 2 * n && peak > n")));
+}

@@ -39,3 +39,20 @@ fn inputs_choose_between_steps() {
     assert!(proves(&text("(a == 7 && b == 12) || (a == 12 && b == 7)")));
     assert!(!proves(&text("a == 7 && b == 12")));
 }
+
+/// No run shows that there are days, but what is said of the end of the loop is true of each iteration.
+#[test]
+fn what_holds_at_the_end_holds_of_the_counter() {
+    let text = |end: u32| {
+        format!(
+            "int main(void) {{ int n = __VERIFIER_nondet_int(); assume(n >= 0 && n <= 1000000);
+            int days = 0, hours = 0, minutes = 0, seconds = 0, ticks = 0;
+            while (ticks < n) {{ ticks++; seconds++;
+            if (seconds == 60) {{ seconds = 0; minutes++; if (minutes == 60) {{ minutes = 0; hours++;
+            if (hours == {end}) {{ hours = 0; days++; }} }} }} }}
+            check(86400 * days + 3600 * hours + 60 * minutes + seconds == n); return 0; }}"
+        )
+    };
+    assert!(proves(&text(24)));
+    assert!(!proves(&text(25)));
+}

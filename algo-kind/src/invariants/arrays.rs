@@ -449,15 +449,26 @@ pub(super) fn element_of(
     (factor, more): (i128, i128),
     index: TermId,
 ) -> TermId {
+    let addr = address_of(&mut manager.terms, program, array, base, (factor, more), index);
+    manager.encoder.read(&mut manager.terms, array.region, addr, array.ty.bits)
+}
+
+/// Where that element is.
+pub(super) fn address_of(
+    terms: &mut Terms,
+    program: &Program,
+    array: &Array,
+    base: TermId,
+    (factor, more): (i128, i128),
+    index: TermId,
+) -> TermId {
     let width = program.machine.size_type().bits;
-    let terms = &mut manager.terms;
     let index = if width < INDEX { terms.extract(width - 1, 0, index) } else { index };
     let stride = number(terms, factor * array.stride, width);
     let distance = terms.bv_bin(BvBin::Mul, stride, index);
     let offset = number(terms, array.offset + more * array.stride, width);
     let distance = terms.bv_bin(BvBin::Add, distance, offset);
-    let addr = terms.bv_bin(BvBin::Add, base, distance);
-    manager.encoder.read(terms, array.region, addr, array.ty.bits)
+    terms.bv_bin(BvBin::Add, base, distance)
 }
 
 /// A cell with its values in the samples.

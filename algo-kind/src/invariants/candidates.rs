@@ -34,7 +34,7 @@ const LINEAR: usize = 12;
 /// How many variables are multiplied with each other.
 const MULTIPLIED: usize = 5;
 /// How many variables say of how many elements the sum is looked at.
-const SUMMED: usize = 3;
+const SUMMED: usize = 6;
 /// The greatest factor of an index in bounds, and how many bits it may add.
 const MOST_MULTIPLE: i128 = 63;
 const MULTIPLE_BITS: u32 = 7;
@@ -189,7 +189,7 @@ impl<'a> Guesser<'a> {
         self.excluding(&in_scope, &mut terms);
         self.comparisons(&atoms, &mut terms);
         self.equations(&atoms, &mut terms);
-        self.sums(&in_scope, &atoms, &mut terms);
+        self.sums(&is_current, &atoms, &mut terms);
         self.multiples(&atoms, &mut terms);
         if *self.layout != Layout::default() {
             let layout = self.layout;
@@ -450,7 +450,8 @@ impl<'a> Guesser<'a> {
         }
         let known = |atom: &&Atom| self.samples.iter().all(|sample| value_of(**atom, sample).is_some());
         let sums: Vec<Atom> = sums.iter().filter(known).copied().collect();
-        let others: Vec<Atom> = atoms.iter().filter(known).take(LINEAR).copied().collect();
+        let is_there = |atom: &&Atom| !matches!(atom, Atom::Var(var) if !in_scope(*var));
+        let others: Vec<Atom> = atoms.iter().filter(is_there).filter(known).take(LINEAR).copied().collect();
         let mut widths: Vec<u32> = others.iter().map(|&atom| self.ty(atom).bits).filter(|&bits| bits >= 32).collect();
         widths.sort_unstable();
         widths.dedup();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Candidates that hold where a condition of the program does: what all samples that meet it have in common.
 
-use cfa::VarId;
 use cfa::ir::Op;
+use cfa::{EdgeId, NodeId, Program, VarId};
 use smt::TermId;
 
 use super::arrays::Search;
@@ -43,7 +43,7 @@ impl Guesser<'_> {
     fn splits(&mut self, in_scope: &dyn Fn(VarId) -> bool) -> Vec<(TermId, Vec<Sample>)> {
         let program = self.program;
         let mut splits: Vec<(TermId, Vec<Sample>)> = Vec::new();
-        for edge in program.edges.iter().filter(|edge| !program.loops.is_head(edge.src)) {
+        for edge in program.edges.iter().filter(|edge| !ends_loop(program, edge.src)) {
             let Op::Assume { cond, truth } = edge.op else { continue };
             let vars = program.exprs.vars(cond);
             if vars.is_empty() || !vars.iter().all(|&var| in_scope(var) && !program.var(var).temporary) {
@@ -62,4 +62,10 @@ impl Guesser<'_> {
         }
         splits
     }
+}
+
+/// Whether a node is the head of a loop that one of its edges leaves.
+fn ends_loop(program: &Program, node: NodeId) -> bool {
+    let leaves = |&edge: &EdgeId| program.loops.around(program.edge(edge).dst).all(|around| around.head != node);
+    program.loops.is_head(node) && program.node(node).leaving.iter().any(leaves)
 }

@@ -179,24 +179,26 @@ fn with_instances_at(
 }
 
 /// What is to be shown at the ends of the first segment of an unrolling, for some index.
-pub(super) struct Goals {
+pub(super) struct Goals<'a> {
+    program: &'a Program,
+    steps: &'a StepUnrolling,
     written: Indices,
     sums: Sums,
     /// What is known about sums at the ends.
     known: Vec<TermId>,
 }
 
-impl Goals {
+impl<'a> Goals<'a> {
     /// For candidates.
     pub(super) fn new(
         manager: &mut Manager,
-        program: &Program,
-        steps: &StepUnrolling,
+        program: &'a Program,
+        steps: &'a StepUnrolling,
         candidates: &[Vec<TermId>],
     ) -> Self {
         let written = accesses(manager, program, steps, true, true);
         let sums = Sums::of(manager, program, candidates.iter().flatten().copied());
-        Self { written, sums, known: Vec::new() }
+        Self { program, steps, written, sums, known: Vec::new() }
     }
 
     /// For each of some candidates, that it does not hold at the end of a path for some index. No other end has the same
@@ -209,13 +211,13 @@ impl Goals {
         number: u32,
     ) -> Vec<TermId> {
         let sums = self.sums.at(manager, path, number);
-        let terms = &mut manager.terms;
-        self.known.extend(self.sums.zero(terms, &sums));
+        self.known.extend(self.sums.zero(&mut manager.terms, &sums));
         let mut refuted = Vec::new();
         for &candidate in candidates {
-            let value = path.instantiate(terms, candidate);
-            let value = Sums::renamed(terms, value, &sums);
-            refuted.push(self.refuted_for_some(terms, candidate, value));
+            let value = path.instantiate(&mut manager.terms, candidate);
+            let value = Sums::renamed(&mut manager.terms, value, &sums);
+            let value = self.sums.followed(manager, self.program, self.steps, (path, &sums), value);
+            refuted.push(self.refuted_for_some(&mut manager.terms, candidate, value));
         }
         refuted
     }

@@ -299,7 +299,7 @@ impl Layout {
             }
             let Some(place) = place(program, region, addr) else { continue };
             for array in self.arrays.iter_mut().filter(|array| array.region == region) {
-                array.summed |= (array.base, array.offset, array.stride) == (place.base, place.offset, place.stride);
+                array.summed |= place.is_in(array);
             }
         }
     }
@@ -386,6 +386,13 @@ pub(crate) struct Place {
     stride: i128,
     pub(crate) index: Index,
     lengths: Vec<i128>,
+}
+
+impl Place {
+    /// Whether it is an element of an array of the layout.
+    pub(crate) fn is_in(&self, array: &Array) -> bool {
+        (self.base, self.offset, self.stride) == (array.base, array.offset, array.stride)
+    }
 }
 
 /// The array that an address seems to be computed for.

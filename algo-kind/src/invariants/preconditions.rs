@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use cfa::VarId;
 use cpa_core::ArgId;
 use cpa_predicate::Manager;
-use smt::{TermId, Terms};
+use smt::{Term, TermId, Terms};
 
 use super::candidates::{Guesser, holds, is_usable};
 use crate::step::StepUnrolling;
@@ -103,6 +103,33 @@ fn reads_cells_only(terms: &Terms, t: TermId) -> bool {
     terms.reads(t).into_iter().all(|(_, at)| terms.symbols(at).is_empty())
 }
 
+/// What a condition "unless i < n, P(n)" says of an earlier iteration: P(i), and the same the other way round. Where the loop
+/// ends the two are equal. "Constant relaxation" of Furia, Meyer, *Inferring Loop Invariants Using Postconditions* (2010).
+fn with_counters(terms: &mut Terms, condition: TermId) -> Vec<TermId> {
+    let disjuncts = terms.disjuncts(condition);
+    let mut relaxed = Vec::new();
+    for (at, &guard) in disjuncts.iter().enumerate() {
+        let atom = terms.not(guard);
+        let compared = [guard, atom].into_iter().find_map(|atom| match *terms.get(atom) {
+            Term::BvCmp(_, left, right) | Term::Eq(left, right) => Some((left, right)),
+            _ => None,
+        });
+        let are_variables =
+            |&(left, right): &(TermId, TermId)| [left, right].iter().all(|&x| terms.as_var(x).is_some());
+        let Some((left, right)) = compared.filter(are_variables) else { continue };
+        let others = disjuncts.iter().enumerate().filter(|other| other.0 != at);
+        let rest: Vec<TermId> = others.map(|other| *other.1).collect();
+        let rest = terms.or_all(&rest);
+        for (from, to) in [(left, right), (right, left)] {
+            let candidate = terms.replace(rest, from, to);
+            if candidate != rest && ![Terms::tru(), Terms::fls()].contains(&candidate) {
+                relaxed.push(candidate);
+            }
+        }
+    }
+    relaxed
+}
+
 impl Guesser<'_> {
     /// The preconditions that are about the state and hold in all samples.
     pub(super) fn excluding(&mut self, in_scope: &dyn Fn(VarId) -> bool, out: &mut Vec<TermId>) {
@@ -112,6 +139,9 @@ impl Guesser<'_> {
         let mut found: Vec<TermId> =
             preconditions.iter().copied().filter(|&term| self.is_about(&usable, term)).collect();
         found.retain(|&term| reads_cells_only(&self.manager.terms, term));
+        let relaxed: Vec<TermId> =
+            found.iter().flat_map(|&term| with_counters(&mut self.manager.terms, term)).collect();
+        found.extend(relaxed);
         found.retain(|&term| self.samples.iter().all(|sample| holds(self.manager, program, term, sample)));
         out.extend(found);
     }

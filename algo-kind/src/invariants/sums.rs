@@ -5,20 +5,22 @@
 //! that wraps around. It is a function of the state: of the content of the array's region and of where the array begins. In
 //! formulas it is a read at n of an array symbol of its own, about which only instances of S(0) = 0 and
 //! S(n + 1) = S(n) + a\[n\] are known. Where neither the region nor the beginning of the array has changed it is the same
-//! function, otherwise a new one. Compare prefix sums as ghost variables in Leino, Monahan, *Reasoning about Comprehensions
+//! function, otherwise a new one, which differs by what the elements in front of n were changed by. Compare prefix sums as ghost variables in Leino, Monahan, *Reasoning about Comprehensions
 //! with First-Order SMT Solvers* (SAC 2009).
-//!
-//! Left out: what becomes of a sum when an element changes.
+
+use std::collections::BTreeSet;
 
 use cfa::Program;
+use cfa::ir::Op;
 use cfa::machine::Machine;
 use cpa_predicate::Manager;
 use rustc_hash::FxHashMap;
 use smt::{BvBin, BvCmp, PathFormula, Sort, SymId, TermId, Terms};
 
-use super::arrays::{base_of, element_of, number, widened};
+use super::arrays::{address_of, base_of, element_of, index_term, number, widened};
 use super::instances::{INDEX, memory};
-use super::memory::{Array, Base, Layout};
+use super::memory::{Array, Base, Layout, place};
+use crate::step::StepUnrolling;
 
 /// Bits of sums.
 pub(super) const BITS: u32 = 64;
@@ -63,6 +65,21 @@ pub(super) fn sample(machine: &Machine, array: &Array, start: i128, indices: &[i
     }
     found
 }
+
+/// A write of an element in the first segment of an unrolling.
+struct Change {
+    /// That it is on the way.
+    happens: TermId,
+    /// Of the element, with [`INDEX`] bits.
+    index: TermId,
+    /// That this is the index of what is written.
+    there: TermId,
+    /// The new value minus the old one, of [`BITS`] bits.
+    by: TermId,
+}
+
+/// How many writes of elements a sum is followed through.
+const CHANGES: usize = 8;
 
 /// What is known about sums on the way of an unrolling.
 pub(super) struct Sums {
@@ -133,6 +150,45 @@ impl Sums {
         facts
     }
 
+    /// A value at the end of a path through the first segment of an unrolling, with the instances of symbols that [`at`](Self::at)
+    /// found, in terms of the sums at the start, as far as it is known how the elements change.
+    pub(super) fn followed(
+        &self,
+        manager: &mut Manager,
+        program: &Program,
+        steps: &StepUnrolling,
+        (path, instances): (&PathFormula, &FxHashMap<SymId, u32>),
+        mut value: TermId,
+    ) -> TermId {
+        for &(at, symbol, _) in &self.arrays {
+            let Some(&instance) = instances.get(&symbol) else { continue };
+            let array = &self.layout.arrays[at];
+            let base = base_of(manager, program, array);
+            let (after, before) = (manager.terms.var(symbol, instance), manager.terms.var(symbol, 0));
+            let reads = manager.terms.reads(value).into_iter();
+            let counts: BTreeSet<TermId> = reads.filter(|read| read.0 == after).map(|read| read.1).collect();
+            if counts.is_empty() || path.instantiate(&mut manager.terms, base) != base {
+                continue;
+            }
+            let Some(changes) = changes(manager, program, steps, array) else { continue };
+            let terms = &mut manager.terms;
+            for count in counts {
+                let (old, new) = (terms.select(before, count), terms.select(after, count));
+                // The low bits depend on low bits alone, of which little is left where elements change by as much as others.
+                for bits in [array.ty.bits, BITS] {
+                    let [old, new] = [old, new].map(|sum| terms.extract(bits - 1, 0, sum));
+                    let sum = sum_after(terms, program, array, &changes, (count, old, new));
+                    let followed = terms.replace(value, new, sum);
+                    if followed != value {
+                        value = followed;
+                        break;
+                    }
+                }
+            }
+        }
+        value
+    }
+
     /// That one more element is added, at the start of an unrolling and for some indices of the array of a region.
     pub(super) fn steps(
         &self,
@@ -162,6 +218,76 @@ impl Sums {
         }
         facts
     }
+}
+
+/// What the first segment of an unrolling does to the elements of an array; none if it may do something else to them.
+fn changes(manager: &mut Manager, program: &Program, steps: &StepUnrolling, array: &Array) -> Option<Vec<Change>> {
+    let unrolling = steps.unrolling();
+    let mut changes = Vec::new();
+    for id in unrolling.arg().ids().filter(|&id| unrolling.visits(id) == 0) {
+        for &edge in &program.node(unrolling.arg().location(id)).leaving {
+            let (addr, value) = match program.edge(edge).op {
+                Op::Store { addr, value, region } if region == array.region => (addr, value),
+                Op::Alloc { region, .. } | Op::Zero { region, .. } if region == array.region => return None,
+                Op::Free { .. } => return None,
+                _ => continue,
+            };
+            let place = place(program, array.region, addr)?;
+            if !place.is_in(array) || program.exprs.ty(value).bits != array.ty.bits || changes.len() == CHANGES {
+                return None;
+            }
+            let index = index_term(manager, program, &place.index)?;
+            let addr = manager.encoder.value(&mut manager.terms, addr).ok()?;
+            let old = manager.encoder.read(&mut manager.terms, array.region, addr, array.ty.bits);
+            let new = manager.encoder.value(&mut manager.terms, value).ok()?;
+            // Where the array begins at the start.
+            let base = base_of(manager, program, array);
+            let terms = &mut manager.terms;
+            let (old, new) = (widened(terms, old, array.ty, BITS)?, widened(terms, new, array.ty, BITS)?);
+            let by = terms.bv_bin(BvBin::Sub, new, old);
+            let path = unrolling.path(id);
+            let [addr, index, by] = [addr, index, by].map(|term| path.instantiate(terms, term));
+            let at = address_of(terms, program, array, base, (1, 0), index);
+            let there = terms.eq(addr, at);
+            changes.push(Change { happens: path.pc, index, there, by });
+        }
+    }
+    Some(changes)
+}
+
+/// The sum of the first elements of an array, `count` in number, after changes, if it was `old` before; `new` if it is
+/// not known of one of the changes that it is one of that element alone. The low bits of sums are sums, too.
+fn sum_after(
+    terms: &mut Terms,
+    program: &Program,
+    array: &Array,
+    changes: &[Change],
+    (count, old, new): (TermId, TermId, TermId),
+) -> TermId {
+    let (zero, bits) = (number(terms, 0, INDEX), terms.width(old));
+    let nothing = number(terms, 0, bits);
+    let (mut sum, mut known) = (old, is_near(terms, program, array, count));
+    for change in changes {
+        let near = is_near(terms, program, array, change.index);
+        let single = terms.and(change.there, near);
+        let single = terms.implies(change.happens, single);
+        known = terms.and(known, single);
+        let from = terms.bv_cmp(BvCmp::Sle, zero, change.index);
+        let below = terms.bv_cmp(BvCmp::Slt, change.index, count);
+        let counts = terms.and_all(&[change.happens, from, below]);
+        let by = terms.extract(bits - 1, 0, change.by);
+        let by = terms.ite(counts, by, nothing);
+        sum = terms.bv_bin(BvBin::Add, sum, by);
+    }
+    terms.ite(known, sum, new)
+}
+
+/// Whether an index is so close to 0 that no other such index has the same address.
+fn is_near(terms: &mut Terms, program: &Program, array: &Array, index: TermId) -> TermId {
+    let most = (1i128 << (program.machine.size_type().bits - 2)) / array.stride;
+    let (least, most) = (number(terms, -most, INDEX), number(terms, most, INDEX));
+    let (above, below) = (terms.bv_cmp(BvCmp::Slt, least, index), terms.bv_cmp(BvCmp::Slt, index, most));
+    terms.and(above, below)
 }
 
 /// Whether the sums that a fact speaks about, if any, are the same functions at the end of a path as at its start.
