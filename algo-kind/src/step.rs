@@ -7,7 +7,7 @@
 //! called functions need no special treatment. Each cut point has an unrolling of its own, which grows by one segment when k
 //! does. The argument is written down in docs/soundness.md.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use cpa_predicate::Manager;
 use smt::{TermId, Terms, algebra};
 
 use crate::cutpoints::Cutpoints;
-use crate::invariants::{Invariants, still_meant, with_instances};
+use crate::invariants::{Invariants, Pointers, still_meant, with_instances};
 use crate::products::contradictory_in_all_cases;
 
 /// The unrolling from one cut point.
@@ -38,6 +38,8 @@ pub struct StepUnrolling {
     first_bad: Vec<ArgId>,
     /// The heads at the end of the last segment are those from here on.
     last: usize,
+    /// What pointers point to, once that was asked for.
+    pointers: OnceCell<Pointers>,
 }
 
 impl StepUnrolling {
@@ -49,7 +51,15 @@ impl StepUnrolling {
         start: Start,
     ) -> Self {
         let unrolling = Unrolling::new(program, targets, manager, start, Counting::Visits);
-        Self { unrolling, heads: Vec::new(), done: 0, first: 0, first_bad: Vec::new(), last: 0 }
+        Self {
+            unrolling,
+            heads: Vec::new(),
+            done: 0,
+            first: 0,
+            first_bad: Vec::new(),
+            last: 0,
+            pointers: OnceCell::new(),
+        }
     }
 
     /// Unrolls to `segments` segments, at least as many as before.
@@ -88,6 +98,11 @@ impl StepUnrolling {
     /// The unrolled program.
     pub fn unrolling(&self) -> &Unrolling {
         &self.unrolling
+    }
+
+    /// What the pointers of the program point to.
+    pub(crate) fn pointers(&self) -> &Pointers {
+        self.pointers.get_or_init(|| Pointers::of(self.unrolling.program()))
     }
 
     /// That some path violates the property, or leaves what is known, in the last segment.

@@ -23,7 +23,7 @@ use smt::{BvBin, BvCmp, TermId, Terms};
 
 use super::candidates::{constants_in, interesting_variables, is_usable, variable};
 use super::instances::{INDEX, index};
-use super::memory::{Array, Base, Index, Layout};
+use super::memory::{Array, Base, Index, Layout, Walk};
 use super::nullspace::{independent, null_space};
 use super::sample::Sample;
 use conditions::{Shape, known};
@@ -41,6 +41,8 @@ const RANGES: usize = 120;
 const SCALARS: usize = 7;
 /// Bits of indices of which remainders are taken: division is expensive.
 const REMAINDER: u32 = 32;
+/// How many pointers that go along an array are compared with what counts its elements.
+const WALKS: usize = 3;
 /// How many arrays facts are looked for at a cut point.
 const ARRAYS: usize = 6;
 
@@ -67,7 +69,33 @@ pub(super) fn index_term(manager: &mut Manager, program: &Program, index: &Index
         }
         sum = manager.terms.bv_bin(BvBin::Add, sum, product);
     }
+    if let Some(walk) = index.walk {
+        let steps = steps(manager, program, walk)?;
+        sum = manager.terms.bv_bin(BvBin::Add, sum, steps);
+    }
     Some(sum)
+}
+
+/// How many elements a pointer has passed; something else where it does not point to an element.
+fn steps(manager: &mut Manager, program: &Program, Walk { pointer, base, stride }: Walk) -> Option<TermId> {
+    let bits = program.machine.size_type().bits;
+    let (base, pointer) = (address(manager, program, base), variable(manager, pointer));
+    let terms = &mut manager.terms;
+    let distance = terms.bv_bin(BvBin::Sub, pointer, base);
+    let distance = widened(terms, distance, IntTy { bits, signed: true }, INDEX)?;
+    // An exact quotient: the odd part of the divisor has an inverse.
+    let (even, odd) = (stride.trailing_zeros(), stride >> stride.trailing_zeros());
+    let even = number(terms, even.into(), INDEX);
+    let shifted = terms.bv_bin(BvBin::Ashr, distance, even);
+    let inverse = number(terms, inverse(odd), INDEX);
+    Some(terms.bv_bin(BvBin::Mul, inverse, shifted))
+}
+
+/// What an odd number multiplied with gives 1, modulo 2^[`INDEX`].
+fn inverse(odd: i128) -> i128 {
+    let odd = odd as u64;
+    // Each step of Newton's method doubles the number of right bits, of which there are three.
+    i128::from((0..5).fold(odd, |x, _| x.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(x)))))
 }
 
 pub(super) fn number(terms: &mut Terms, value: i128, width: u32) -> TermId {
@@ -132,6 +160,7 @@ impl<'a> Search<'a> {
         let flags = self.flags();
         for &at in &arrays {
             let ranges = self.ranges(&self.layout.arrays[at]);
+            found.extend(self.passed(at));
             let mut elements = self.singles(at);
             elements.extend(self.at_ends(at, &elements));
             let singles = Singles { elements, in_pairs };
@@ -249,7 +278,11 @@ impl<'a> Search<'a> {
         if !index.parts.iter().all(|part| part.variables(self.program).into_iter().all(usable)) {
             return None;
         }
-        let index = Index { constant: index.constant + more, parts: index.parts.clone() };
+        let is_there = |walk: &Walk| (self.in_scope)(walk.pointer) && walk.base.is_in_scope(self.in_scope);
+        if !index.walk.iter().all(is_there) {
+            return None;
+        }
+        let index = Index { constant: index.constant + more, ..index.clone() };
         let term = index_term(self.manager, self.program, &index)?;
         let ty = IntTy { bits: INDEX, signed: true };
         let value = |sample: &Sample| Some(ty.wrap(index.value(self.program, &sample.vars)?));
@@ -329,6 +362,37 @@ impl<'a> Search<'a> {
         ranges.retain(|(low, high)| seen.insert((low.term, high.term)));
         ranges.truncate(RANGES);
         ranges
+    }
+
+    /// How many elements pointers have passed that go along an array: none less than 0, and at most what else is known to count.
+    fn passed(&mut self, at: usize) -> Vec<TermId> {
+        let array = &self.layout.arrays[at];
+        let mut counts: Vec<Scalar> = self.bounding(array).into_iter().map(|var| self.variable(var)).collect();
+        for size in &array.sizes {
+            counts.extend(self.computed(size, 0));
+        }
+        for &length in &array.lengths {
+            counts.push(self.constant(length));
+        }
+        let zero = self.constant(0);
+        let mut facts = Vec::new();
+        for index in array.uses.iter().filter(|index| index.walk.is_some()).take(WALKS) {
+            let Some(passed) = self.computed(index, 0) else { continue };
+            let pairs = counts.iter().map(|count| (&passed, count)).chain([(&zero, &passed)]);
+            for (less, more) in pairs {
+                let known = less.values.iter().zip(&more.values).filter_map(|(less, more)| Some((*less)? <= (*more)?));
+                let known: Vec<bool> = known.collect();
+                let terms = &mut self.manager.terms;
+                let both = (widened(terms, less.term, less.ty, INDEX), widened(terms, more.term, more.ty, INDEX));
+                if let (Some(less), Some(more)) = both
+                    && known.len() >= 3
+                    && known.iter().all(|&is_less| is_less)
+                {
+                    facts.push(terms.bv_cmp(BvCmp::Sle, less, more));
+                }
+            }
+        }
+        facts
     }
 
     /// The elements of an array in a range, as sample, index and value.
@@ -434,7 +498,11 @@ pub(super) fn bounding(
 
 /// The address where an array begins, without its offset.
 pub(super) fn base_of(manager: &mut Manager, program: &Program, array: &Array) -> TermId {
-    match array.base {
+    address(manager, program, array.base)
+}
+
+fn address(manager: &mut Manager, program: &Program, base: Base) -> TermId {
+    match base {
         Base::Address(addr) => number(&mut manager.terms, addr, program.machine.size_type().bits),
         Base::Pointer(var) => variable(manager, var),
     }

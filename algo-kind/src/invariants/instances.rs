@@ -16,7 +16,6 @@ use rustc_hash::FxHashMap;
 use smt::{BvBin, PathFormula, Sort, SymId, TermId, Terms};
 
 use super::arrays::{index_term, number};
-use super::memory::place;
 use super::sums::Sums;
 use crate::step::StepUnrolling;
 
@@ -62,7 +61,7 @@ fn accesses(manager: &mut Manager, program: &Program, steps: &StepUnrolling, fir
                 Op::Store { addr, region, .. } if written => (addr, region),
                 _ => continue,
             };
-            let Some(place) = place(program, region, addr) else { continue };
+            let Some(place) = steps.pointers().place(program, region, addr) else { continue };
             let Some(term) = index_term(manager, program, &place.index) else { continue };
             let Some(memory) = memory(manager, program, region) else { continue };
             let term = unrolling.path(id).instantiate(&mut manager.terms, term);

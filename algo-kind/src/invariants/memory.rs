@@ -65,11 +65,22 @@ impl Base {
     }
 }
 
-/// An index as it is computed: a constant and multiples of expressions.
+/// An index as it is computed: a constant and multiples of expressions, and perhaps where a pointer points to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Index {
     pub(crate) constant: i128,
     pub(crate) parts: Vec<Part>,
+    pub(crate) walk: Option<Walk>,
+}
+
+/// A pointer that goes from element to element: so many elements behind the beginning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Walk {
+    pub(crate) pointer: VarId,
+    /// Where the elements begin.
+    pub(crate) base: Base,
+    /// Bytes between elements.
+    pub(crate) stride: i128,
 }
 
 /// A summand of an index: a constant times a product of expressions.
@@ -87,6 +98,11 @@ impl Part {
 }
 
 impl Index {
+    /// Whether two are at the same distance everywhere.
+    pub(crate) fn is_parallel(&self, other: &Index) -> bool {
+        (&self.parts, self.walk) == (&other.parts, other.walk)
+    }
+
     /// The value in a state, as a mathematical number but for what the parts' own types do; none if a variable's is missing.
     pub(crate) fn value(&self, program: &Program, vars: &FxHashMap<VarId, i128>) -> Option<i128> {
         let mut sum = self.constant;
@@ -100,12 +116,19 @@ impl Index {
             }
             sum = sum.checked_add(product)?;
         }
+        if let Some(Walk { pointer, base, stride }) = self.walk {
+            let distance = vars.get(&pointer)?.checked_sub(base.address(vars)?)?;
+            if distance % stride != 0 {
+                return None;
+            }
+            sum = sum.checked_add(distance / stride)?;
+        }
         Some(sum)
     }
 
     /// The index as a mathematical sum, as if no part of it wrapped around: for guesses.
     pub(crate) fn without_conversions(&self, program: &Program) -> Index {
-        let mut index = Index { constant: self.constant, parts: Vec::new() };
+        let mut index = Index { parts: Vec::new(), ..*self };
         for part in &self.parts {
             let [mut id] = part.product[..] else {
                 index.parts.push(part.clone());
@@ -134,7 +157,7 @@ impl Index {
     /// The variable that the index is, but for a constant and conversions.
     pub(crate) fn variable(&self, program: &Program) -> Option<VarId> {
         match &self.parts[..] {
-            [part] if part.factor == 1 => match part.product[..] {
+            [part] if part.factor == 1 && self.walk.is_none() => match part.product[..] {
                 [factor] => program.exprs.converted_var(factor),
                 _ => None,
             },
@@ -145,7 +168,7 @@ impl Index {
     /// The products of several expressions among the parts: where rows begin.
     pub(crate) fn rows(&self) -> impl Iterator<Item = Index> {
         let products = self.parts.iter().filter(|part| part.product.len() > 1);
-        products.map(|part| Index { constant: 0, parts: vec![part.clone()] })
+        products.map(|part| Index { constant: 0, parts: vec![part.clone()], walk: None })
     }
 }
 
@@ -198,15 +221,16 @@ impl Layout {
     /// What the accesses of a program show.
     pub(crate) fn of(program: &Program) -> Self {
         let mut layout = Layout::default();
+        let pointers = Pointers::of(program);
         for (addr, region, ty) in accesses(program) {
             match program.exprs.as_const(addr) {
                 Some(addr) => layout.cell(Cell { region, base: Base::Address(addr), offset: 0, ty }),
-                None => layout.access(program, region, addr, ty),
+                None => layout.access(program, &pointers, (region, addr, ty)),
             }
         }
         layout.cells_of_objects(program);
         layout.find_sizes(program);
-        layout.find_summed(program);
+        layout.find_summed(program, &pointers);
         layout.aliases(program);
         layout.arrays.truncate(ARRAYS);
         layout
@@ -233,8 +257,10 @@ impl Layout {
         }
     }
 
-    fn access(&mut self, program: &Program, region: RegionId, addr: ExprId, ty: IntTy) {
-        let Some(Place { base, offset, stride, index, lengths }) = place(program, region, addr) else { return };
+    fn access(&mut self, program: &Program, pointers: &Pointers, (region, addr, ty): (RegionId, ExprId, IntTy)) {
+        let Some(Place { base, offset, stride, index, lengths }) = pointers.place(program, region, addr) else {
+            return;
+        };
         if stride < i128::from(ty.bits / 8) {
             return;
         }
@@ -278,14 +304,14 @@ impl Layout {
                 if parts.scaled.iter().all(|part| part.factor % stride == 0) && !parts.scaled.is_empty() {
                     let parts = parts.scaled.iter().cloned();
                     let parts = parts.map(|part| Part { factor: part.factor / stride, ..part }).collect();
-                    array.sizes.push(Index { constant: 0, parts });
+                    array.sizes.push(Index { constant: 0, parts, walk: None });
                 }
             }
         }
     }
 
     /// Finds arrays whose elements are operands of sums.
-    fn find_summed(&mut self, program: &Program) {
+    fn find_summed(&mut self, program: &Program, pointers: &Pointers) {
         let mut added: BTreeSet<VarId> = BTreeSet::new();
         for id in program.exprs.ids() {
             if let ExprKind::Binary(BinOp::Add | BinOp::Sub, left, right) = program.exprs.get(id).kind {
@@ -297,7 +323,7 @@ impl Layout {
             if !added.contains(&var) {
                 continue;
             }
-            let Some(place) = place(program, region, addr) else { continue };
+            let Some(place) = pointers.place(program, region, addr) else { continue };
             for array in self.arrays.iter_mut().filter(|array| array.region == region) {
                 array.summed |= place.is_in(array);
             }
@@ -366,6 +392,35 @@ fn steady_variables(program: &Program) -> BTreeSet<VarId> {
     writes.into_iter().filter(steady).map(|(var, _)| var).collect()
 }
 
+/// Variables that get addresses: of new objects, of other ones, or what is added to those in such variables.
+fn certain_pointers(program: &Program, set: &FxHashMap<VarId, Vec<ExprId>>) -> BTreeSet<VarId> {
+    let allocated = program.edges.iter().filter_map(|edge| match edge.op {
+        Op::Alloc { var, .. } => Some(var),
+        _ => None,
+    });
+    let mut certain: BTreeSet<VarId> = allocated.collect();
+    let is_inside = |addr: i128| {
+        let is_of = |object: &Object| (0..i128::from(object.size)).contains(&(addr - i128::from(object.addr)));
+        program.objects.iter().any(is_of)
+    };
+    loop {
+        let known = certain.len();
+        for (&var, values) in set {
+            let points = values.iter().any(|&value| {
+                let mut parts = Address::default();
+                split(program, value, 1, &mut parts);
+                parts.pointers.iter().any(|(var, _)| certain.contains(var)) || is_inside(parts.constant)
+            });
+            if points {
+                certain.insert(var);
+            }
+        }
+        if certain.len() == known {
+            return certain;
+        }
+    }
+}
+
 /// What a temporary variable that is assigned once holds; any other expression is itself.
 fn computed(program: &Program, id: ExprId) -> ExprId {
     let ExprKind::Var(temporary) = program.exprs.get(id).kind else { return id };
@@ -389,42 +444,150 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    fn new(parts: Address, object: Option<&Object>) -> Option<Self> {
+        let stride = parts.scaled.iter().fold(0, |all, part| gcd(all, part.factor));
+        if stride == 0 {
+            return None;
+        }
+        let (base, rest, lengths) = match (&parts.pointers[..], object) {
+            ([], Some(object)) => {
+                let start = i128::from(object.addr);
+                (Base::Address(start), parts.constant - start, vec![i128::from(object.size) / stride])
+            }
+            (&[(pointer, _)], None) => (Base::Pointer(pointer), parts.constant, Vec::new()),
+            _ => return None,
+        };
+        let parts = parts.scaled.into_iter();
+        let parts = parts.map(|part| Part { factor: part.factor / stride, product: part.product }).collect();
+        let index = Index { constant: rest.div_euclid(stride), parts, walk: None };
+        Some(Place { base, offset: rest.rem_euclid(stride), stride, index, lengths })
+    }
+
     /// Whether it is an element of an array of the layout.
     pub(crate) fn is_in(&self, array: &Array) -> bool {
         (self.base, self.offset, self.stride) == (array.base, array.offset, array.stride)
     }
 }
 
-/// The array that an address seems to be computed for.
-pub(crate) fn place(program: &Program, region: RegionId, addr: ExprId) -> Option<Place> {
-    let mut parts = Address::default();
-    split(program, addr, 1, &mut parts);
-    let object = object_at(program, region, parts.constant);
-    if object.is_some() {
-        // What is added to the address of an object is no pointer.
-        parts.scaled.extend(parts.pointers.drain(..).map(|(_, id)| Part { factor: 1, product: vec![id] }));
-    }
-    let stride = parts.scaled.iter().fold(0, |all, part| gcd(all, part.factor));
-    if stride == 0 {
-        return None;
-    }
-    let (base, rest, lengths) = match (&parts.pointers[..], object) {
-        ([], Some(object)) => {
-            let start = i128::from(object.addr);
-            (Base::Address(start), parts.constant - start, vec![i128::from(object.size) / stride])
+/// What variables are set to that may point to elements.
+pub(crate) struct Pointers {
+    set: FxHashMap<VarId, Vec<ExprId>>,
+    /// Those that are set once.
+    steady: BTreeSet<VarId>,
+    /// Those that get addresses of objects, or what is computed from others.
+    certain: BTreeSet<VarId>,
+}
+
+/// Through how many variables a pointer is followed.
+const FOLLOWED: usize = 6;
+
+impl Pointers {
+    /// The pointers of a program.
+    pub(crate) fn of(program: &Program) -> Self {
+        let mut set: FxHashMap<VarId, Vec<ExprId>> = FxHashMap::default();
+        let bits = program.machine.size_type().bits;
+        for (var, value) in assigned(program).filter(|(var, _)| program.var(*var).ty.bits == bits) {
+            let values = set.entry(var).or_default();
+            if !values.contains(&value) {
+                values.push(value);
+            }
         }
-        (&[(pointer, _)], None) => (Base::Pointer(pointer), parts.constant, Vec::new()),
-        _ => return None,
-    };
-    let index = Index {
-        constant: rest.div_euclid(stride),
-        parts: parts
-            .scaled
-            .into_iter()
-            .map(|part| Part { factor: part.factor / stride, product: part.product })
-            .collect(),
-    };
-    Some(Place { base, offset: rest.rem_euclid(stride), stride, index, lengths })
+        let certain = certain_pointers(program, &set);
+        Self { set, steady: steady_variables(program), certain }
+    }
+
+    /// The array that an address seems to be computed for.
+    pub(crate) fn place(&self, program: &Program, region: RegionId, addr: ExprId) -> Option<Place> {
+        let (parts, object) = self.split(program, region, addr);
+        match (&parts.pointers[..], &parts.scaled[..], object) {
+            (&[(pointer, _)], [], None) => {
+                let more = parts.constant;
+                let element = self.element(program, region, pointer, more);
+                element.or_else(|| self.walk(program, region, pointer, more))
+            }
+            _ => Place::new(parts, object),
+        }
+    }
+
+    fn split<'p>(&self, program: &'p Program, region: RegionId, addr: ExprId) -> (Address, Option<&'p Object>) {
+        let mut parts = Address::default();
+        split(program, addr, 1, &mut parts);
+        let object = object_at(program, region, parts.constant);
+        if object.is_some() {
+            // What is added to the address of an object is no pointer.
+            parts.scaled.extend(parts.pointers.drain(..).map(|(_, id)| Part { factor: 1, product: vec![id] }));
+        } else if parts.pointers.len() > 1 {
+            // Indices of characters are not scaled.
+            let indices = parts.pointers.extract_if(.., |(var, _)| !self.certain.contains(var));
+            parts.scaled.extend(indices.map(|(_, id)| Part { factor: 1, product: vec![id] }));
+        }
+        (parts, object)
+    }
+
+    fn values(&self, pointer: VarId) -> &[ExprId] {
+        self.set.get(&pointer).map_or(&[], |values| &values[..])
+    }
+
+    /// What is so many bytes behind where a variable points to that gets the address of an element, `struct s *p = &a[i];`
+    fn element(&self, program: &Program, region: RegionId, mut pointer: VarId, mut more: i128) -> Option<Place> {
+        for _ in 0..FOLLOWED {
+            let &[value, ..] = self.values(pointer) else { return None };
+            let (mut parts, object) = self.split(program, region, value);
+            parts.constant += more;
+            match (&parts.pointers[..], &parts.scaled[..]) {
+                (&[(next, _)], []) if next != pointer => (pointer, more) = (next, parts.constant),
+                (_, []) => return None,
+                // Steps to the next element.
+                _ if parts.pointers.iter().any(|part| part.0 == pointer) => return None,
+                _ => return Place::new(parts, object),
+            }
+        }
+        None
+    }
+
+    /// What is so many bytes behind where a variable points to that goes from element to element: `p++`.
+    fn walk(&self, program: &Program, region: RegionId, pointer: VarId, more: i128) -> Option<Place> {
+        let mut vars = vec![pointer];
+        let (mut bases, mut stride, mut next) = (BTreeSet::new(), 0, 0);
+        while let Some(&var) = vars.get(next) {
+            next += 1;
+            let values = self.values(var);
+            if values.is_empty() || var != pointer && self.steady.contains(&var) {
+                bases.insert(Base::Pointer(var));
+                continue;
+            }
+            for &value in values {
+                let (parts, object) = self.split(program, region, value);
+                match (&parts.pointers[..], &parts.scaled[..], object) {
+                    ([], [], Some(object)) => _ = bases.insert(Base::Address(i128::from(object.addr))),
+                    (&[(from, _)], [], None) => {
+                        stride = gcd(stride, parts.constant);
+                        if !vars.contains(&from) {
+                            vars.push(from);
+                        }
+                    }
+                    _ => return None,
+                }
+            }
+            if vars.len() > FOLLOWED {
+                return None;
+            }
+        }
+        let mut bases = bases.into_iter();
+        let (Some(base), None) = (bases.next(), bases.next()) else { return None };
+        if stride == 0 {
+            return None;
+        }
+        let lengths = match base {
+            Base::Address(start) => {
+                object_at(program, region, start).map(|object| i128::from(object.size) / stride).into_iter().collect()
+            }
+            Base::Pointer(_) => Vec::new(),
+        };
+        let walk = Some(Walk { pointer, base, stride });
+        let index = Index { constant: more.div_euclid(stride), parts: Vec::new(), walk };
+        Some(Place { base, offset: more.rem_euclid(stride), stride, index, lengths })
+    }
 }
 
 /// The object that an address with this constant is in when it is an address in a region. The constant of `a[i - 1]` is

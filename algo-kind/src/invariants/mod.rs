@@ -47,6 +47,7 @@ use dataflow::{PRECISIONS, Precision};
 use induction::Induction;
 pub(crate) use instances::with_instances;
 use memory::Layout;
+pub(crate) use memory::Pointers;
 pub use proposed::{Bound, Proposer};
 use sample::Sample;
 pub(crate) use sums::still_meant;

@@ -19,7 +19,7 @@ use smt::{BvBin, BvCmp, PathFormula, Sort, SymId, TermId, Terms};
 
 use super::arrays::{address_of, base_of, element_of, index_term, number, widened};
 use super::instances::{INDEX, memory};
-use super::memory::{Array, Base, Layout, place};
+use super::memory::{Array, Base, Layout};
 use crate::step::StepUnrolling;
 
 /// Bits of sums.
@@ -232,7 +232,7 @@ fn changes(manager: &mut Manager, program: &Program, steps: &StepUnrolling, arra
                 Op::Free { .. } => return None,
                 _ => continue,
             };
-            let place = place(program, array.region, addr)?;
+            let place = steps.pointers().place(program, array.region, addr)?;
             if !place.is_in(array) || program.exprs.ty(value).bits != array.ty.bits || changes.len() == CHANGES {
                 return None;
             }

@@ -8,7 +8,7 @@ use cfa::ids::ExprId;
 
 use super::*;
 use crate::invariants::candidates::tested;
-use crate::invariants::memory::place;
+use crate::invariants::memory::Pointers;
 
 /// How many conditions are tried.
 const CONDITIONS: usize = 12;
@@ -59,7 +59,7 @@ impl Search<'_> {
         let program = self.program;
         let vars = program.exprs.vars(cond);
         let loaded = |var: &VarId| match origins.get(var) {
-            Some(Origin::Element(base, index)) => Some((base, &index.parts)),
+            Some(Origin::Element(base, index)) => Some((base, index)),
             _ => None,
         };
         // A variable that is also stored somewhere is no element where others certainly are. One that was loaded from somewhere
@@ -67,7 +67,8 @@ impl Search<'_> {
         let is_temporary = |var: &&VarId| program.var(**var).temporary;
         let first = vars.iter().filter(is_temporary).find_map(loaded).or_else(|| vars.iter().find_map(loaded));
         let is_inside = |var: &VarId| match first {
-            Some(first) => loaded(var).is_some_and(|place| place == first || program.var(*var).temporary),
+            Some((base, index)) => loaded(var)
+                .is_some_and(|(of, other)| of == base && other.is_parallel(index) || program.var(*var).temporary),
             None => origins.contains_key(var),
         };
         let (inside, others): (Vec<VarId>, Vec<VarId>) = vars.into_iter().partition(is_inside);
@@ -87,7 +88,7 @@ impl Search<'_> {
                 break;
             };
             let (of, from) = parts.get_or_insert((base, index));
-            if *of != base || from.parts != index.parts {
+            if *of != base || !from.is_parallel(index) {
                 return None;
             }
             elements.push((var, index.constant));
@@ -120,16 +121,17 @@ impl Search<'_> {
             *written.entry(var).or_default() += 1;
         }
         let mut origins = Origins::new();
+        let pointers = Pointers::of(program);
         for edge in &program.edges {
             match edge.op {
                 Op::Load { var, addr, region } => {
-                    let Some(place) = place(program, region, addr) else { continue };
+                    let Some(place) = pointers.place(program, region, addr) else { continue };
                     let origin = Origin::Element(place.base, place.index.without_conversions(program));
                     // A variable that is also something else is no certain element.
                     let certain = written[&var] == 1;
                     origins.insert(var, if certain { origin } else { Origin::Somewhere });
                 }
-                Op::Store { value, addr, region } if place(program, region, addr).is_some() => {
+                Op::Store { value, addr, region } if pointers.place(program, region, addr).is_some() => {
                     if let Some(var) = program.exprs.converted_var(value) {
                         origins.entry(var).or_insert(Origin::Somewhere);
                     }

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Arrays that pointers go along, and programs that differ a little, for which the facts do not hold.
+
+mod common;
+
+use common::proves;
+
+#[test]
+fn up_to_the_end() {
+    let text = |ty: &str, first: &str, test: &str| {
+        format!(
+            "{ty} a[1000]; int main(void) {{ {ty} *p = a, *end = a + 1000;
+            for (int i = 0; i < 1000; i++) a[i] = __VERIFIER_nondet_int();
+            p += {first}; while (p != end) {{ if (*p < 0) *p = 7; p++; }}
+            for (int i = 0; i < 1000; i++) check(a[i] {test}); return 0; }}"
+        )
+    };
+    assert!(proves(&text("int", "0", ">= 0")));
+    assert!(proves(&text("signed char", "0", ">= 0")));
+    assert!(!proves(&text("int", "1", ">= 0")));
+    assert!(!proves(&text("int", "0", ">= 1")));
+}
+
+#[test]
+fn characters_of_a_string() {
+    let text = |end: &str| {
+        format!(
+            "void *malloc(unsigned); void lower(char *s) {{ while (*s) {{ if (*s == 5) *s = 4; s++; }} }}
+            int main(void) {{ unsigned n = __VERIFIER_nondet_uint(); assume(n > 1 && n < 1000); char *s = malloc(n + 1);
+            for (unsigned i = 0; i < n; i++) {{ s[i] = __VERIFIER_nondet_int(); if (s[i] == 0) s[i] = 1; }}
+            s[{end}] = 0; lower(s); for (unsigned i = 0; i < n; i++) check(s[i] != 5); return 0; }}"
+        )
+    };
+    assert!(proves(&text("n")));
+    assert!(!proves(&text("n / 2")));
+}
+
+#[test]
+fn members_of_an_element() {
+    let text = |most: u32| {
+        format!(
+            "struct account {{ int id; unsigned balance; short open; }} all[50];
+            void deposit(struct account *a, unsigned x) {{ if (x <= 1000 && a->balance <= {most}) a->balance += x; }}
+            int main(void) {{ for (int i = 0; i < 50; i++) all[i].balance = 0;
+            while (__VERIFIER_nondet_int()) {{ unsigned k = __VERIFIER_nondet_uint(); assume(k < 50);
+            deposit(&all[k], __VERIFIER_nondet_uint()); }}
+            for (int i = 0; i < 50; i++) check(all[i].balance <= 2000); return 0; }}"
+        )
+    };
+    assert!(proves(&text(1000)));
+    assert!(!proves(&text(1001)));
+}
