@@ -8,7 +8,7 @@ use cfa::ids::ExprId;
 
 use super::*;
 use crate::invariants::candidates::tested;
-use crate::invariants::memory::Pointers;
+use crate::invariants::pointers::Pointers;
 
 /// How many conditions are tried.
 const CONDITIONS: usize = 12;
