@@ -367,6 +367,10 @@ impl<'a> Search<'a> {
     /// How many elements pointers have passed that go along an array: none less than 0, and at most what else is known to count.
     fn passed(&mut self, at: usize) -> Vec<TermId> {
         let array = &self.layout.arrays[at];
+        let walks: Vec<&Index> = array.uses.iter().filter(|index| index.walk.is_some()).take(WALKS).collect();
+        if walks.is_empty() {
+            return Vec::new();
+        }
         let mut counts: Vec<Scalar> = self.bounding(array).into_iter().map(|var| self.variable(var)).collect();
         for size in &array.sizes {
             counts.extend(self.computed(size, 0));
@@ -376,7 +380,7 @@ impl<'a> Search<'a> {
         }
         let zero = self.constant(0);
         let mut facts = Vec::new();
-        for index in array.uses.iter().filter(|index| index.walk.is_some()).take(WALKS) {
+        for index in walks {
             let Some(passed) = self.computed(index, 0) else { continue };
             let pairs = counts.iter().map(|count| (&passed, count)).chain([(&zero, &passed)]);
             for (less, more) in pairs {

@@ -5,8 +5,8 @@
 //! that wraps around. It is a function of the state: of the content of the array's region and of where the array begins. In
 //! formulas it is a read at n of an array symbol of its own, about which only instances of S(0) = 0 and
 //! S(n + 1) = S(n) + a\[n\] are known. Where neither the region nor the beginning of the array has changed it is the same
-//! function, otherwise a new one, which differs by what the elements in front of n were changed by. Compare prefix sums as ghost variables in Leino, Monahan, *Reasoning about Comprehensions
-//! with First-Order SMT Solvers* (SAC 2009).
+//! function, otherwise a new one, which differs by what the elements in front of n were changed by. Compare prefix sums as
+//! ghost variables in Leino, Monahan, *Reasoning about Comprehensions with First-Order SMT Solvers* (SAC 2009).
 
 use std::collections::BTreeSet;
 
