@@ -9,6 +9,7 @@ mod worker;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::panic::{self, AssertUnwindSafe};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{self, JoinHandle};
@@ -36,6 +37,9 @@ const TICK: Duration = Duration::from_millis(25);
 const GRACE: u32 = 2;
 /// The same where CPU time is not known: after so many times its length, in wall time.
 const WALL_GRACE: u32 = 4;
+/// How much longer a turn may be of a stage that waits in the middle of its run. Its queries are shorter, so it comes to look;
+/// one that is told to end loses what it did.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// How much longer turns are of a stage that waits for the answer to a single question, which begins anew in each one.
 const LAST_QUESTION: u32 = 6;
 /// How long cancelled stages may take to tell their statistics.
@@ -77,6 +81,8 @@ struct Runner {
     cancel: CancelToken,
     /// The clock of its thread, from its first turn on.
     clock: Arc<OnceLock<Option<ThreadClock>>>,
+    /// Whether it waits in the middle of its run at the end of a turn, which it knows in its first one.
+    waits: Arc<AtomicBool>,
     /// What it tells in the meantime.
     reported: Arc<Mutex<Reported>>,
     /// Its turns without the early one.
@@ -140,8 +146,10 @@ impl Job {
     fn spawn(&self, at: usize, stage: Stage, reports: Sender<(usize, Result<Turn, Failure>)>) -> Runner {
         let (orders, receiver) = mpsc::channel();
         let (reported, clock) = (Arc::new(Mutex::new(Reported::default())), Arc::new(OnceLock::new()));
+        let waits = Arc::new(AtomicBool::new(false));
         let worker = Worker {
             clock: Arc::clone(&clock),
+            waits: Arc::clone(&waits),
             reported: Arc::clone(&reported),
             stage: stage.clone(),
             program: Arc::clone(&self.program),
@@ -164,7 +172,7 @@ impl Job {
         let handle = spawned.expect("the system has a thread for each stage");
         let cancel = CancelToken::new();
         let (turns, early, last, grown, given_up) = (0, false, None, 0, false);
-        Runner { stage, orders, cancel, clock, reported, turns, early, last, grown, given_up, handle }
+        Runner { stage, orders, cancel, clock, waits, reported, turns, early, last, grown, given_up, handle }
     }
 }
 
@@ -367,7 +375,12 @@ impl<'a> Run<'a> {
             let Some(end) = end else { continue };
             let runner = &self.runners[*at];
             let used = runner.clock.get().and_then(|clock| clock.as_ref()?.now());
-            if used.map_or_else(|| Instant::now() >= end.wall, |used| used >= end.cpu) {
+            let patience = if runner.waits.load(Ordering::Relaxed) { PATIENCE } else { Duration::ZERO };
+            let is_over = match used {
+                Some(used) => used >= end.cpu.saturating_add(patience),
+                None => Instant::now() >= end.wall + patience,
+            };
+            if is_over {
                 runner.cancel.cancel();
             }
         }

@@ -4,6 +4,7 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
@@ -139,6 +140,7 @@ impl Budget for TurnBudget {
 
 pub(super) struct Worker {
     pub(super) clock: Arc<OnceLock<Option<ThreadClock>>>,
+    pub(super) waits: Arc<AtomicBool>,
     pub(super) stage: Stage,
     pub(super) program: Arc<Program>,
     pub(super) targets: BTreeSet<NodeId>,
@@ -159,6 +161,7 @@ impl Worker {
             Ok(analysis) => analysis,
             Err(message) => return report(Err(Failure::Configuration(message))),
         };
+        self.waits.store(analysis.restarts(), Ordering::Relaxed);
         loop {
             let mut budget = TurnBudget::new(self.limits.clone(), &order);
             if analysis.restarts() {
