@@ -515,16 +515,18 @@ impl Pool {
         if Range::of_type(ty).contains(self.range(value)) {
             return value.clone();
         }
-        // Modulo 2^bits, values that were wrapped to at least as many bits are what they were before.
+        // Modulo 2^bits, factors that were wrapped to at least as many bits are what they were before, but not within other atoms.
         let mut unwrapped = FxHashMap::default();
+        let mut changed = false;
         for atom in value.atoms() {
-            if let AtomKind::Wrap(inner, other) = self.kind(atom)
-                && other.bits >= ty.bits
-            {
-                unwrapped.insert(atom, inner.clone());
-            }
+            let inner = match self.kind(atom) {
+                AtomKind::Wrap(inner, other) if other.bits >= ty.bits => Some(inner.clone()),
+                _ => None,
+            };
+            changed |= inner.is_some();
+            unwrapped.insert(atom, inner.unwrap_or_else(|| Poly::atom(atom)));
         }
-        if !unwrapped.is_empty()
+        if changed
             && value.parts().1 == 1
             && let Ok(inner) = Replacement::new(unwrapped).poly(self, value)
         {

@@ -71,6 +71,11 @@ fn below(ty: FloatTy, value: f64) -> f64 {
     if ty == FloatTy::F32 { f64::from((value as f32).next_down()) } else { value.next_down() }
 }
 
+/// Twice a bound; where that is beyond all numbers the greatest one below, or no bound.
+fn doubled(bound: f64) -> f64 {
+    (bound * 2.0).max(f64::MIN)
+}
+
 fn negated(signed: Signed) -> Signed {
     Signed { negative: !signed.negative, ..signed }
 }
@@ -218,8 +223,8 @@ impl Floats {
 
     fn limit(&mut self, dim: usize, low: f64, high: f64) {
         let (plus, minus) = (Signed::plus(dim), Signed::minus(dim));
-        self.octagon.constrain_entry(plus, plus, high * 2.0);
-        self.octagon.constrain_entry(minus, minus, -low * 2.0);
+        self.octagon.constrain_entry(plus, plus, doubled(high));
+        self.octagon.constrain_entry(minus, minus, doubled(-low));
     }
 
     /// The variable takes a value, or any one.
@@ -317,10 +322,10 @@ impl Floats {
             self.octagon.constrain_entry(l, negated(r), 0.0);
         }
         if let Some(l) = left.exact {
-            self.octagon.constrain_entry(l, l, most * 2.0);
+            self.octagon.constrain_entry(l, l, doubled(most));
         }
         if let Some(r) = right.exact {
-            self.octagon.constrain_entry(negated(r), negated(r), -least * 2.0);
+            self.octagon.constrain_entry(negated(r), negated(r), doubled(-least));
         }
     }
 

@@ -9,7 +9,7 @@ use cfa::Program;
 use cpa_core::{Cx, Step, Stop};
 use rustc_hash::FxHashMap;
 use smt::path::PathFormula;
-use smt::solver::{Limits, Recorded, Solver, TimeLeft, Timed, Z3Config, Z3Logic, Z3Solver};
+use smt::solver::{Limits, Recorded, Solver, TimeLeft, Timed, Z3Config, Z3Solver};
 use smt::{TermId, Terms};
 
 use crate::abstraction::Model;
@@ -150,7 +150,9 @@ impl Manager {
 
     /// A solver for one question about integers, whatever the encoding is.
     pub fn integer_solver(&self) -> Box<dyn Solver> {
-        self.solver_of(&Z3Config { logic: Some(Z3Logic::QfLia), ..Z3Config::default() })
+        // Cuts by Hermite normal forms cost more than they save here.
+        let params = vec![("arith.enable_hnf".into(), "false".into())];
+        self.solver_of(&Z3Config { simple: true, params, ..Z3Config::default() })
     }
 
     fn solver_of(&self, config: &Z3Config) -> Box<dyn Solver> {

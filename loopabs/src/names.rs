@@ -110,7 +110,7 @@ pub(crate) fn modified(
         }
         let Some(parts) = &visible.parts else {
             return Err(format!(
-                "it modifies '{}', which has too many parts, or none that can be assigned",
+                "it modifies '{}', which has too many parts, or some that cannot be assigned",
                 visible.name
             ));
         };

@@ -234,6 +234,26 @@ fn writes_through_pointers_count() {
 
 /// Only the lowering knows which variables it made; the source may use any name.
 #[test]
+fn what_is_modified_has_no_bits_without_a_name() {
+    let said = |members: &str| {
+        let body = format!(
+            "struct s {{ {members} }} s; int main(void) {{ unsigned char *p = (unsigned char *)&s;
+            for (int i = 0; i < 3; i++) {{ p[1] = p[1] + 1; }} return p[1]; }}"
+        );
+        report(&body, 0)
+    };
+    let refused = "it modifies 's', which has too many parts, or some that cannot be assigned";
+    for members in
+        ["char c; int i;", "int i; char c;", "unsigned a: 3; unsigned: 5; unsigned b: 24;", "char c; _Bool b;"]
+    {
+        assert!(said(members).contains(refused), "{members}: {}", said(members));
+    }
+    for members in ["char c; char d; short e;", "unsigned a: 3; unsigned b: 29;", "struct { int i; } t[2];"] {
+        assert!(!said(members).contains(refused), "{members}: {}", said(members));
+    }
+}
+
+#[test]
 fn no_name_is_special() {
     let body = "int main(void) { int i = 0, __retres = 0; while (i < 9) { i++; __retres += 2; } return __retres; }";
     let program = load(&format!("{HEADER}{body}"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Programs that summaries prove, programs that they must not prove, and random ones.
 
+mod mixed;
 mod proofs;
 mod random;
 mod scattered;

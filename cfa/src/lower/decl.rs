@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Declarations and the types they mean.
 
-use crate::ast::{Decl, Declarator, Expr, ExprRef, Field, Item, Param, Range, Storage, TypeSpec};
+use crate::ast::{Decl, Declarator, Expr, ExprRef, Field, Item, Param, Range, Storage, TypeName, TypeSpec};
 use crate::attributes::{LayoutAttribute, Mode};
 use crate::ids::ExprId;
 use crate::ir::{HavocOrigin, IntTy, Op, Scope as VarScope};
@@ -47,7 +47,7 @@ impl<'a> Lower<'a> {
             _ => self.externals.get(name).cloned(),
         };
         let mut ty = self.completed_by(ty, init);
-        if matches!(ty, Type::Array(_, None)) && !matches!(known, Some(Binding::Place(..))) {
+        if init.is_none() && matches!(ty, Type::Array(_, None)) && !matches!(known, Some(Binding::Place(..))) {
             ty = self.completed_later(name, ty, storage);
         }
         if let Type::Record(index) = element_of(&ty)
@@ -62,6 +62,9 @@ impl<'a> Lower<'a> {
                 Binding::Place(Place::Nowhere("initialiser of a flexible array member behind a declaration".into()), ty)
             }
             Some(binding @ (Binding::Var(..) | Binding::Place(..))) => binding,
+            _ if init.is_some() && matches!(ty, Type::Array(_, None)) => {
+                Binding::Place(Place::Nowhere("array whose initialiser does not tell its length".into()), ty)
+            }
             _ => match self.links.address(name) {
                 Some(why) => Binding::Place(Place::Nowhere(why.into()), ty),
                 None => {
@@ -506,6 +509,18 @@ impl<'a> Lower<'a> {
                 self.declarator_type(Type::Function(ty.into()), inner)
             }
         }
+    }
+
+    /// The type whose size is asked for. Lengths are evaluated if they are not constant, C11 6.5.3.4, and one that is known may
+    /// have effects.
+    pub(super) fn sized_type(&mut self, name: &'a TypeName<'a>) -> Type {
+        let lower = |lower: &mut Self| {
+            let base = lower.spec_type(&name.spec);
+            lower.declarator_type(base, &name.declarator)
+        };
+        let mut ty = Type::Void;
+        let effects = self.has_effects(|lowered| ty = lower(lowered));
+        if effects || ty.is_variably_modified() { lower(self) } else { ty }
     }
 
     /// An array type with a length; one that is not constant is evaluated and kept.

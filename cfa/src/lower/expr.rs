@@ -49,19 +49,15 @@ impl<'a> Lower<'a> {
                 self.convert(value, &to, range)
             }
             Expr::SizeofValue(arg) => {
-                let ty = self.type_of(*arg);
+                let mut ty = self.type_of(*arg);
+                if matches!(ty, Type::Vla(..)) && self.is_lvalue(*arg) {
+                    // Then the operand is evaluated, C11 6.5.3.4.
+                    ty = self.lvalue(*arg).ty;
+                }
                 self.sizeof(&ty, range)
             }
             Expr::SizeofType(name) | Expr::AlignofType(name) => {
-                let before = self.cur;
-                self.cur = self.fresh();
-                let base = self.spec_type(&name.spec);
-                let mut ty = self.declarator_type(base.clone(), &name.declarator);
-                self.cur = before;
-                if ty.is_variably_modified() {
-                    // Only then are the lengths evaluated, C11 6.5.3.4.
-                    ty = self.declarator_type(base, &name.declarator);
-                }
+                let ty = self.sized_type(name);
                 if matches!(self.ast().expr(at), Expr::SizeofType(_)) {
                     return self.sizeof(&ty, name.range);
                 }

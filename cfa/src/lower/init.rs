@@ -48,6 +48,9 @@ impl<'a> Lower<'a> {
             && (parts.is_none() || (is_static && ty.storage(self.machine).is_none()))
         {
             self.zero(*addr, ty, range);
+            if is_static && let Some(more @ 1..) = self.flexible_room(ty, Some(init)) {
+                self.zero_flexible(*addr, ty, more, range);
+            }
             let mut filled = self.nothing_filled();
             filled.zeroed = true;
             self.fill(&target, init, &mut filled);
@@ -91,6 +94,13 @@ impl<'a> Lower<'a> {
             Some(size) => self.emit(Op::Zero { addr, size, region: RegionId::new(0) }, range),
             None => self.unsupported(format!("size of a {}", ty.describe()), range),
         }
+    }
+
+    /// Zeros the elements of a flexible array member, and what lies before them and may be counted as part of the structure.
+    fn zero_flexible(&mut self, addr: ExprId, ty: &Type, more: u64, range: Range) {
+        let Some((size, _)) = size_align(ty, &self.records, self.machine) else { return };
+        let size = self.exprs.constant(self.machine.size_type(), i128::from(size + more));
+        self.emit(Op::Zero { addr, size, region: RegionId::new(0) }, range);
     }
 
     fn fill(&mut self, target: &Target, init: ExprRef, filled: &mut Filled) {
@@ -245,6 +255,11 @@ impl<'a> Lower<'a> {
                 *at += 1;
                 let range = self.expr_range(item.value);
                 let Some((parts, mut levels)) = self.designated(target, &item.path, range) else { continue };
+                // The value of a range is evaluated once.
+                if parts.len() > 1 && self.has_effects_within(item.value) {
+                    self.unsupported("value with effects for several elements", range);
+                    continue;
+                }
                 for part in parts {
                     self.fill(&part, item.value, filled);
                 }
@@ -461,51 +476,80 @@ impl<'a> Lower<'a> {
         Some(room)
     }
 
+    /// How many elements an initialiser in braces has; none if a value behind a designator is for a part of the same element.
     fn count_elements(&mut self, element: &Type, items: &'a [InitItem<'a>]) -> Option<u64> {
         let (mut at, mut position, mut length) = (0, 0u64, 0u64);
         while let Some(item) = items.get(at) {
             if let Some(Designator::Index(from, to)) = item.path.first() {
                 position = u64::try_from(self.constant_value(to.unwrap_or(*from))?).ok()?;
             }
-            let goes_on = item.path.len() > 1 && items.get(at + 1).is_some_and(|next| next.path.is_empty());
-            if goes_on {
+            if item.path.is_empty() {
+                self.skip_part(element, items, &mut at);
+            } else if item.path.len() > 1 && items.get(at + 1).is_some_and(|next| next.path.is_empty()) {
                 return None;
-            }
-            at += if !item.path.is_empty() || self.takes_whole(element, item.value) {
-                1
             } else {
-                let parts = self.initialisers_for(element)?;
-                let rest = &items[at..];
-                // Braces within, or strings, would need the full walk.
-                let plain = rest.iter().take(parts).all(|item| {
-                    item.path.is_empty() && !matches!(self.ast().expr(item.value), Expr::Init(_) | Expr::Str(_))
-                });
-                if !plain {
-                    return None;
-                }
-                parts
-            };
+                at += 1;
+            }
             position += 1;
             length = length.max(position);
         }
         Some(length)
     }
 
-    /// The number of initialisers that a type takes without braces.
-    fn initialisers_for(&self, ty: &Type) -> Option<usize> {
-        match ty {
-            Type::Array(element, Some(length)) => {
-                self.initialisers_for(element)?.checked_mul(usize::try_from(*length).ok()?)
-            }
-            Type::Record(index) => {
-                let record = &self.records[*index];
-                let mut members = record.members.as_ref()?.iter().filter(|m| m.name.is_some() || m.width.is_none());
-                if record.union {
-                    return self.initialisers_for(&members.next()?.ty);
+    /// Passes over what [`Lower::fill_parts`] takes for a part without braces.
+    fn skip_part(&mut self, ty: &Type, items: &'a [InitItem<'a>], at: &mut usize) {
+        let Some(item) = items.get(*at) else { return };
+        if !item.path.is_empty() {
+            return;
+        }
+        let before = *at;
+        if !self.takes_whole(ty, item.value) {
+            match ty {
+                Type::Array(element, length) => {
+                    let goes_on = |at: usize| items.get(at).is_some_and(|item| item.path.is_empty());
+                    for _ in 0..length.unwrap_or(u64::MAX) {
+                        if !goes_on(*at) {
+                            break;
+                        }
+                        self.skip_part(element, items, at);
+                    }
                 }
-                members.map(|member| self.initialisers_for(&member.ty)).sum()
+                Type::Record(index) => {
+                    let record = &self.records[*index];
+                    let members = record.members.iter().flatten().filter(|m| m.name.is_some() || m.width.is_none());
+                    let types: Vec<Type> = members.map(|member| member.ty.clone()).collect();
+                    let some = if record.union { types.len().min(1) } else { types.len() };
+                    types[..some].iter().for_each(|ty| self.skip_part(ty, items, at));
+                }
+                _ => {}
             }
-            _ => Some(1),
+        }
+        if *at == before {
+            *at += 1;
+        }
+    }
+
+    /// Whether an evaluation does more than compute a value; nothing of it stays.
+    pub(super) fn has_effects(&mut self, evaluate: impl FnOnce(&mut Self)) -> bool {
+        let before = self.cur;
+        let mark = self.graph.edges.len();
+        self.cur = self.fresh();
+        evaluate(self);
+        self.cur = before;
+        self.graph.edges[mark..].iter().any(|edge| match &edge.op {
+            Op::Skip | Op::Assume { .. } | Op::Load { .. } => false,
+            Op::Assign { var, .. } => !self.vars[var.index()].temporary,
+            _ => true,
+        })
+    }
+
+    /// Whether the evaluation of an initialiser does more than compute values.
+    fn has_effects_within(&mut self, init: ExprRef) -> bool {
+        match self.ast().expr(init) {
+            Expr::Init(items) => items.iter().any(|item| self.has_effects_within(item.value)),
+            _ => self.has_effects(|lower| {
+                lower.value(init);
+            }),
         }
     }
 }

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::ast::{Declarator, ExprRef, Item, Range, Stmt, StmtRef, Storage};
 use crate::ids::{EdgeId, NodeId};
+use crate::layout::size_align;
 use crate::sites::{
     FileFunction, FileVariable, LoopSite, LoopSites, LoopSyntax, Part, ScalarType, SiteKind, Visible, VisibleStorage,
 };
@@ -227,34 +228,50 @@ impl<'a> Lower<'a> {
             Binding::Typedef(_) | Binding::Func(_) | Binding::Const(..) => return None,
         };
         let mut parts = Vec::new();
-        let complete = self.list_parts(name, ty, &mut parts).is_some();
+        let in_memory = !matches!(storage, VisibleStorage::Vars(_));
+        let complete = self.list_parts(name, ty, in_memory, &mut parts).is_some();
         Some(Visible { name: name.to_owned(), storage, parts: complete.then_some(parts) })
     }
 
-    fn list_parts(&self, text: &str, ty: &Type, parts: &mut Vec<Part>) -> Option<()> {
+    /// None if there are too many parts, some that cannot be assigned, or, in memory, bits that are not those of a part.
+    fn list_parts(&self, text: &str, ty: &Type, in_memory: bool, parts: &mut Vec<Part>) -> Option<()> {
         match ty {
             Type::Array(element, Some(length)) => {
                 if *length > MAX_PARTS as u64 {
                     return None;
                 }
                 for at in 0..*length {
-                    self.list_parts(&format!("{text}[{at}]"), element, parts)?;
+                    self.list_parts(&format!("{text}[{at}]"), element, in_memory, parts)?;
                 }
             }
             Type::Record(index) => {
                 let record = &self.records[*index];
-                record.layout?;
+                let mut padding = record.layout?.size * 8;
                 if record.union {
                     return None;
                 }
                 for member in record.members.as_ref()? {
-                    match &member.name {
-                        Some(name) => self.list_parts(&format!("{text}.{name}"), &member.ty, parts)?,
-                        None if member.width.is_some() => {}
-                        None => self.list_parts(text, &member.ty, parts)?,
+                    match (&member.name, member.width) {
+                        (Some(name), Some(_)) => {
+                            parts.push(Part { text: format!("{text}.{name}"), ty: scalar(&member.ty)? });
+                        }
+                        (Some(name), None) => {
+                            self.list_parts(&format!("{text}.{name}"), &member.ty, in_memory, parts)?;
+                        }
+                        (None, Some(_)) => continue,
+                        (None, None) => self.list_parts(text, &member.ty, in_memory, parts)?,
                     }
+                    padding -= match member.width {
+                        Some(width) => width.into(),
+                        None => size_align(&member.ty, &self.records, self.machine)?.0 * 8,
+                    };
+                }
+                if in_memory && padding > 0 {
+                    return None;
                 }
             }
+            // Its byte may be anything there.
+            Type::Bool if in_memory => return None,
             _ => parts.push(Part { text: text.to_owned(), ty: scalar(ty)? }),
         }
         (parts.len() <= MAX_PARTS).then_some(())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Calls, inputs, ends of the execution, unsupported constructs, and several files.
 
+use cfa::Op;
 use expect_test::expect;
 
 use crate::{check, check_body, load};
@@ -152,6 +153,32 @@ fn assumptions_and_ends() {
               n18: call __assert_fail
         "#]],
     );
+}
+
+/// What is evaluated once, or whose number is not counted, is not taken for something else.
+#[test]
+fn initialisers_and_sizes_that_are_refused() {
+    for (text, construct) in [
+        (
+            "int f(void); int main(void) { int a[3] = { [0 ... 2] = f() }; return a[1]; }",
+            "value with effects for several elements",
+        ),
+        (
+            "struct { int a[2]; } m[] = { [1].a[0] = 5, 6 }; int main(void) { return m[1].a[1]; }",
+            "array whose initialiser does not tell its length",
+        ),
+        (
+            "int f(int n, int a[n++]) { return n; } int main(void) { int a[9]; return f(3, a); }",
+            "size of an array parameter with effects",
+        ),
+    ] {
+        let program = load(text);
+        let refused =
+            |edge: &cfa::Edge| matches!(&edge.op, Op::Unsupported { construct: found } if **found == *construct);
+        assert!(program.edges.iter().any(refused), "{text}");
+    }
+    let text = "int f(int n, int a[n], int b[n][n + 1]) { return sizeof b[0]; } int main(void) { int a[9]; return f(3, a, 0); }";
+    assert!(!load(text).edges.iter().any(|edge| matches!(edge.op, Op::Unsupported { .. })));
 }
 
 #[test]

@@ -172,6 +172,21 @@ fn floating_point() {
     assert!(!proves(&stalls.replace("0.000000000001f", "0.001f"), MergeKind::Widening).0);
 }
 
+/// Bounds are kept doubled, which is more than the greatest number for the greatest half of them.
+#[test]
+fn great_numbers() {
+    for case in ["x > 1e308 && x < 1.5e308", "x < -1e308 && x > -1.5e308", "x == 1e308", "x == -1.7e308"] {
+        let text = format!(
+            "extern double __VERIFIER_nondet_double(void); int main(void) {{ double x = __VERIFIER_nondet_double();
+               if ({case}) reach_error(); return 0; }}"
+        );
+        assert!(!proves(&text, MergeKind::Separate).0, "{case}");
+    }
+    let text =
+        "int main(void) { double x = 1e308; double y = -x; if (x < 0.5e308 || y > -0.5e308) reach_error(); return 0; }";
+    assert!(proves(text, MergeKind::Separate).0);
+}
+
 /// Document 001, table 3.1: only widening ends when the loop has no bound.
 #[test]
 fn merge_operators() {

@@ -39,6 +39,9 @@ impl Z3Logic {
 pub struct Z3Config {
     /// The logic of all formulas; None for any mixture.
     pub logic: Option<Z3Logic>,
+    /// Z3's SMT core alone, where there is no logic: without the tactics that simplify formulas before it, which for small
+    /// formulas take longer than the search.
+    pub simple: bool,
     /// Express reads of arrays by variables, so that solvers without arrays can be used. Equations between arrays make the
     /// answer unknown then.
     pub eliminate_arrays: bool,
@@ -382,6 +385,7 @@ fn new_solver(context: &Context, config: &Z3Config) -> Result<Z3_solver, Error> 
     let solver = unsafe {
         let made = match config.logic {
             Some(logic) => Z3_mk_solver_for_logic(c, context.symbol(logic.name())?),
+            None if config.simple => Z3_mk_simple_solver(c),
             None => Z3_mk_solver(c),
         };
         let solver = context.made(made)?;
