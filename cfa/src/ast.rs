@@ -181,6 +181,17 @@ impl<'a> Declarator<'a> {
         }
     }
 
+    /// Whether some array in it has a length.
+    pub(crate) fn has_length(&self) -> bool {
+        match self {
+            Declarator::Name(..) | Declarator::Abstract => false,
+            Declarator::Array(_, Some(_)) => true,
+            Declarator::Pointer(inner) | Declarator::Array(inner, None) | Declarator::Function(inner, ..) => {
+                inner.has_length()
+            }
+        }
+    }
+
     /// Whether a function is declared, and not a pointer to one or an array.
     pub(crate) fn is_function(&self) -> bool {
         match self {

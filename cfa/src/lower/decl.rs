@@ -482,11 +482,7 @@ impl<'a> Lower<'a> {
 
     /// The value of a constant expression.
     pub(super) fn constant_value(&mut self, at: ExprRef) -> Option<i128> {
-        let before = self.cur;
-        self.cur = self.fresh();
-        let value = self.value(at);
-        self.cur = before;
-        match value {
+        match self.unevaluated(|lower| lower.value(at)) {
             Val::Int(expr, _) => self.exprs.as_const(expr),
             Val::Aggregate(..) | Val::Opaque(..) | Val::Void => None,
         }
@@ -509,6 +505,26 @@ impl<'a> Lower<'a> {
                 self.declarator_type(Type::Function(ty.into()), inner)
             }
         }
+    }
+
+    /// Lowers what is not evaluated for what it tells: where control flow never is.
+    pub(super) fn unevaluated<T>(&mut self, lower: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.cur;
+        self.cur = self.fresh();
+        let result = lower(self);
+        self.cur = before;
+        result
+    }
+
+    /// Whether an evaluation, which does not take place, would do more than compute a value.
+    pub(super) fn has_effects(&mut self, evaluate: impl FnOnce(&mut Self)) -> bool {
+        let mark = self.graph.edges.len();
+        self.unevaluated(evaluate);
+        self.graph.edges[mark..].iter().any(|edge| match &edge.op {
+            Op::Skip | Op::Assume { .. } | Op::Load { .. } => false,
+            Op::Assign { var, .. } => !self.vars[var.index()].temporary,
+            _ => true,
+        })
     }
 
     /// The type whose size is asked for. Lengths are evaluated if they are not constant, C11 6.5.3.4, and one that is known may
@@ -546,18 +562,18 @@ impl<'a> Lower<'a> {
 
     fn function_type(&mut self, ret: Type, params: &'a [Param<'a>], variadic: bool) -> FunctionType {
         // Sizes of array parameters are not evaluated.
-        let before = self.cur;
-        self.cur = self.fresh();
-        let mut types = Vec::new();
-        for param in params {
-            let base = self.spec_type(&param.spec);
-            types.push(match self.declarator_type(base, &param.declarator) {
-                Type::Array(element, _) | Type::Vla(element, _) => Type::Pointer(element),
-                ty @ Type::Function(_) => Type::Pointer(ty.into()),
-                ty => ty,
-            });
-        }
-        self.cur = before;
+        let mut types = self.unevaluated(|lower| {
+            let mut types = Vec::new();
+            for param in params {
+                let base = lower.spec_type(&param.spec);
+                types.push(match lower.declarator_type(base, &param.declarator) {
+                    Type::Array(element, _) | Type::Vla(element, _) => Type::Pointer(element),
+                    ty @ Type::Function(_) => Type::Pointer(ty.into()),
+                    ty => ty,
+                });
+            }
+            types
+        });
         let unspecified = params.is_empty() && !variadic;
         if types == [Type::Void] && params[0].declarator.name().is_none() {
             types.clear();

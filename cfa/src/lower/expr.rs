@@ -368,18 +368,16 @@ impl<'a> Lower<'a> {
                 None => Type::Unknown("string literal with unknown characters"),
             };
         }
-        let before = self.cur;
         let mark = self.graph.edges.len();
-        self.cur = self.fresh();
-        let ty = if self.is_lvalue(at) {
-            self.lvalue(at).ty
-        } else {
-            match self.value(at) {
+        let ty = self.unevaluated(|lower| {
+            if lower.is_lvalue(at) {
+                return lower.lvalue(at).ty;
+            }
+            match lower.value(at) {
                 Val::Int(_, ty) | Val::Aggregate(_, ty) | Val::Opaque(ty, _) => ty,
                 Val::Void => Type::Void,
             }
-        };
-        self.cur = before;
+        });
         let unknown = self.graph.edges[mark..].iter().any(|edge| matches!(edge.op, Op::Unsupported { .. }));
         if unknown { Type::Unknown("value of an unknown type") } else { ty }
     }

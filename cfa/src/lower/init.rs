@@ -47,9 +47,9 @@ impl<'a> Lower<'a> {
         if let Place::Memory(addr) = place
             && (parts.is_none() || (is_static && ty.storage(self.machine).is_none()))
         {
-            self.zero(*addr, ty, range);
-            if is_static && let Some(more @ 1..) = self.flexible_room(ty, Some(init)) {
-                self.zero_flexible(*addr, ty, more, range);
+            match self.flexible_room(ty, Some(init)).filter(|_| is_static) {
+                Some(more @ 1..) => self.zero_flexible(*addr, ty, more, range),
+                _ => self.zero(*addr, ty, range),
             }
             let mut filled = self.nothing_filled();
             filled.zeroed = true;
@@ -96,7 +96,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Zeros the elements of a flexible array member, and what lies before them and may be counted as part of the structure.
+    /// Zeros a structure with a flexible array member whose elements need so many bytes more.
     fn zero_flexible(&mut self, addr: ExprId, ty: &Type, more: u64, range: Range) {
         let Some((size, _)) = size_align(ty, &self.records, self.machine) else { return };
         let size = self.exprs.constant(self.machine.size_type(), i128::from(size + more));
@@ -527,20 +527,6 @@ impl<'a> Lower<'a> {
         if *at == before {
             *at += 1;
         }
-    }
-
-    /// Whether an evaluation does more than compute a value; nothing of it stays.
-    pub(super) fn has_effects(&mut self, evaluate: impl FnOnce(&mut Self)) -> bool {
-        let before = self.cur;
-        let mark = self.graph.edges.len();
-        self.cur = self.fresh();
-        evaluate(self);
-        self.cur = before;
-        self.graph.edges[mark..].iter().any(|edge| match &edge.op {
-            Op::Skip | Op::Assume { .. } | Op::Load { .. } => false,
-            Op::Assign { var, .. } => !self.vars[var.index()].temporary,
-            _ => true,
-        })
     }
 
     /// Whether the evaluation of an initialiser does more than compute values.

@@ -529,11 +529,14 @@ impl<'a> Lower<'a> {
             // The sizes are those of this call.
             let base = self.spec_type(&param.spec);
             ty = self.declarator_type(base, &param.declarator).decayed();
-        } else if self.has_effects(|lower| {
-            let base = lower.spec_type(&param.spec);
-            lower.declarator_type(base, &param.declarator);
-        }) {
-            self.unsupported("size of an array parameter with effects", range);
+        } else if param.declarator.has_length() {
+            let effects = self.has_effects(|lower| {
+                let base = lower.spec_type(&param.spec);
+                lower.declarator_type(base, &param.declarator);
+            });
+            if effects {
+                self.unsupported("size of an array parameter with effects", range);
+            }
         }
         let taken = self.survey.is_taken(name, Some((self.file, self.cx.start)));
         let scalar = ty.storage(self.machine).is_some();

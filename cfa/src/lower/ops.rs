@@ -71,10 +71,7 @@ impl<'a> Lower<'a> {
         }
         match self.ast().expr(at) {
             Expr::Member { .. } => {
-                let before = self.cur;
-                self.cur = self.fresh();
-                let lvalue = self.lvalue(at);
-                self.cur = before;
+                let lvalue = self.unevaluated(|lower| lower.lvalue(at));
                 let room = lvalue.ty.storage(self.machine).map_or(0, |storage| storage.bits);
                 lvalue.bits.is_some_and(|bits| bits.width > 32 && bits.width < room)
             }
