@@ -558,14 +558,18 @@ impl<'a> Lower<'a> {
         Some(Val::Int(addr, ty.filter(|ty| matches!(ty, Type::Pointer(_))).unwrap_or(pointer)))
     }
 
-    /// A new object with the bytes of the old one. How many these are is not known, so as many are copied as the new one
-    /// has: reading behind the old one gives arbitrary values, which the new one has there.
+    /// A new object with the bytes of the old one. How many these are is not known here, so any number of them is copied, at most
+    /// as many as the new one has: those behind the old one are the next object's.
     fn reallocation(&mut self, old: ExprId, size: ExprId, range: Range) -> ExprId {
         let new = self.fresh_object(size, AllocKind::Heap, false, range);
+        let number = self.unmodelled("realloc", &Type::Int(self.machine.size_type()), range);
+        let (number, _) = self.integer(number, range);
+        let few = self.exprs.cmp(CmpOp::Lt, number, size);
+        let kept = self.exprs.ite(few, number, size);
         let (copy, after) = (self.fresh(), self.fresh());
         self.assume(old, copy, after, range);
         self.cur = copy;
-        self.copy_loop(new, old, size, 1, range);
+        self.copy_loop(new, old, kept, 1, range);
         self.emit(Op::Free { addr: old }, range);
         self.edge(self.cur, after, Op::Skip, range);
         self.cur = after;

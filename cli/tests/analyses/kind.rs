@@ -253,3 +253,18 @@ fn octagons_propose_invariants() {
     assert!(!proved("kinduction-plain", &[]));
     assert!(proved("kinduction-octagon", &[]));
 }
+
+#[test]
+fn what_realloc_adds_is_not_known() {
+    let body = |error: &str| {
+        format!(
+            "extern void *malloc(unsigned long), *realloc(void *, unsigned long);
+            int main(void) {{ unsigned char *p = malloc(16), *q = malloc(16); p[0] = 0; q[0] = 1; p = realloc(p, 32);
+            if ({error}) reach_error(); return 0; }}"
+        )
+    };
+    for error in ["p[16] != 0", "p[16] != 1", "p[31] == 1"] {
+        assert!(!answers(&body(error)).contains('T'), "{error}");
+    }
+    assert!(answers(&body("q[0] != 1")).contains('T'));
+}
