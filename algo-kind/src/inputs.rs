@@ -120,6 +120,50 @@ impl Inputs for RandomInputs {
     }
 }
 
+/// The inputs of one run, kept so that it can be made again up to some place, from where on it has others.
+pub(crate) struct Rewinding<'a> {
+    inputs: &'a mut RandomInputs,
+    kept: Vec<i128>,
+    next: usize,
+}
+
+impl<'a> Rewinding<'a> {
+    /// For a run that begins.
+    pub(crate) fn new(inputs: &'a mut RandomInputs) -> Self {
+        Self { inputs, kept: Vec::new(), next: 0 }
+    }
+
+    /// How many inputs the run has had.
+    pub(crate) fn asked(&self) -> usize {
+        self.next
+    }
+
+    /// Begins the run again, with the same first inputs.
+    pub(crate) fn rewind(&mut self, same: usize) {
+        self.kept.truncate(same);
+        self.next = 0;
+    }
+
+    fn next(&mut self, more: impl FnOnce(&mut RandomInputs) -> Option<i128>) -> Option<i128> {
+        if self.next == self.kept.len() {
+            self.kept.push(more(self.inputs)?);
+        }
+        self.next += 1;
+        Some(self.kept[self.next - 1])
+    }
+}
+
+impl Inputs for Rewinding<'_> {
+    fn value(&mut self, asked: Asked, ty: IntTy) -> Option<i128> {
+        self.next(|inputs| inputs.value(asked, ty))
+    }
+
+    fn byte(&mut self, asked: Asked, addr: u64) -> Option<u8> {
+        let byte = self.next(|inputs| inputs.byte(asked, addr).map(i128::from))?;
+        u8::try_from(byte).ok()
+    }
+}
+
 /// A xorshift generator.
 struct Random(u64);
 
@@ -133,5 +177,29 @@ impl Random {
 
     fn below(&mut self, bound: u64) -> u64 {
         (self.next() >> 16) % bound
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cfa::ids::EdgeId;
+
+    use super::*;
+
+    #[test]
+    fn a_run_that_is_made_again_begins_as_before() {
+        let source = cfa::Source { name: "t.c".into(), text: "int main(void) { return 0; }".into() };
+        let program = cfa::load(&[source], &cfa::Options::default()).expect("it is a program");
+        let mut inputs = RandomInputs::new(&program);
+        inputs.spread = 1 << 40;
+        let mut run = Rewinding::new(&mut inputs);
+        let asked = Asked { edge: EdgeId::new(0), step: 0 };
+        let next = |run: &mut Rewinding<'_>| run.value(asked, IntTy { bits: 64, signed: true });
+        let first: Vec<_> = (0..9).map(|_| next(&mut run)).collect();
+        assert_eq!(run.asked(), 9);
+        run.rewind(4);
+        let second: Vec<_> = (0..9).map(|_| next(&mut run)).collect();
+        assert_eq!(first[..4], second[..4]);
+        assert_ne!(first[4..], second[4..]);
     }
 }

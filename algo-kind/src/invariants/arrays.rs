@@ -26,7 +26,7 @@ use super::instances::{INDEX, index};
 use super::memory::{Array, Base, Index, Layout, Walk};
 use super::nullspace::{independent, null_space};
 use super::sample::Sample;
-use conditions::{Shape, known};
+use conditions::Open;
 use facts::Singles;
 
 /// How many candidates a cut point has.
@@ -111,6 +111,13 @@ struct Scalar {
     values: Vec<Option<i128>>,
 }
 
+impl Scalar {
+    /// Whether it is below 0 in some samples, where it is the index of no element: often "there is none".
+    fn may_be_negative(&self) -> bool {
+        self.values.iter().flatten().any(|&value| value < 0)
+    }
+}
+
 /// An element in a sample: the sample, the index and the value.
 type Row = (usize, i128, i128);
 
@@ -182,21 +189,29 @@ impl<'a> Search<'a> {
                     facts.entry((fact, 1)).or_default().push(number);
                 }
                 let mut sometimes = Vec::new();
-                let mut open: Vec<(&Shape, Vec<Option<bool>>)> = Vec::new();
+                let mut open: Vec<Open<'_>> = Vec::new();
                 for shape in &shapes {
                     let truths = self.truths(at, shape, &rows, high);
                     match truths.as_ref().and_then(|truths| self.condition(at, shape, truths)) {
                         Some(fact) => facts.entry((fact, shape.reach)).or_default().push(number),
                         None => {
                             sometimes.push(shape);
-                            open.extend(truths.filter(|truths| known(truths) >= 3).map(|truths| (shape, truths)));
+                            open.extend(truths.and_then(|truths| Open::new(at, shape, truths)));
                         }
                     }
                 }
-                for (before, (shape, truths)) in open.iter().enumerate() {
-                    for (other, others) in open[..before].iter().filter(|other| other.0.reach == shape.reach) {
-                        for fact in self.either(at, &rows, (other, others), (shape, truths)) {
-                            weaker.entry((fact, shape.reach)).or_default().push(number);
+                let mine = open.len();
+                // Parallel arrays: "what is not used is 0".
+                for &other in arrays.iter().filter(|&&other| other > at && self.are_parallel(at, other)) {
+                    for shape in shapes.iter().filter(|shape| shape.is_about(&self.layout.arrays[other])) {
+                        let truths = self.truths(other, shape, &rows, high);
+                        open.extend(truths.and_then(|truths| Open::new(other, shape, truths)));
+                    }
+                }
+                for (before, one) in open.iter().enumerate() {
+                    for other in open[..before.min(mine)].iter().filter(|other| other.shape.reach == one.shape.reach) {
+                        for fact in self.either(&rows, other, one) {
+                            weaker.entry((fact, one.shape.reach)).or_default().push(number);
                         }
                     }
                 }
@@ -258,6 +273,12 @@ impl<'a> Search<'a> {
             smaller |= high.max(low) - low < to - from;
         }
         smaller
+    }
+
+    /// Whether the program uses elements of two arrays that have the same index.
+    fn are_parallel(&self, one: usize, other: usize) -> bool {
+        let (one, other) = (&self.layout.arrays[one], &self.layout.arrays[other]);
+        one.uses.iter().any(|index| other.uses.contains(index))
     }
 
     fn constant(&mut self, value: i128) -> Scalar {
@@ -402,8 +423,10 @@ impl<'a> Search<'a> {
     /// The elements of an array in a range, as sample, index and value.
     fn rows(&self, at: usize, low: &Scalar, high: &Scalar) -> Vec<Row> {
         let mut rows = Vec::new();
+        let first = if low.may_be_negative() { 0 } else { i128::MIN };
         for (number, sample) in self.samples.iter().enumerate() {
             let (Some(low), Some(high)) = (low.values[number], high.values[number]) else { continue };
+            let low = low.max(first);
             let inside = sample.arrays[at].iter().filter(|(index, _)| low <= *index && *index < high);
             rows.extend(inside.map(|&(index, value)| (number, index, value)));
         }
@@ -426,10 +449,11 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// That k and what is `reach` elements behind it are in a range.
+    /// That k and what is `reach` elements behind it are in a range of elements.
     fn guard(&mut self, low: &Scalar, high: &Scalar, reach: i128) -> TermId {
         let width = INDEX;
         let k = self.any_index();
+        let may_be_negative = low.may_be_negative();
         let terms = &mut self.manager.terms;
         // Scalars that are wider were left out.
         let low = widened(terms, low.term, low.ty, width).unwrap_or(k);
@@ -438,7 +462,13 @@ impl<'a> Search<'a> {
         let last = terms.bv_bin(BvBin::Sub, high, reach);
         let above = terms.bv_cmp(BvCmp::Sle, low, k);
         let below = terms.bv_cmp(BvCmp::Slt, k, last);
-        terms.and(above, below)
+        let inside = terms.and(above, below);
+        if !may_be_negative {
+            return inside;
+        }
+        let zero = number(terms, 0, width);
+        let exists = terms.bv_cmp(BvCmp::Sle, zero, k);
+        terms.and(exists, inside)
     }
 
     /// The element of an array with the index k.

@@ -121,7 +121,7 @@ pub struct Generator {
     /// The candidates of the last stage about memory, and what is left to try if they do not hold.
     tried: Vec<Vec<TermId>>,
     weaker: Vec<Vec<Weaker>>,
-    /// The variables whose values are current at the cut points, once candidates about memory ask for them.
+    /// The variables whose values are current at the cut points, of programs with memory once samples are taken.
     current: Current,
 }
 
@@ -352,13 +352,13 @@ impl Generator {
 
     fn inequalities(&mut self, cx: &Cx) -> Result<Vec<Vec<TermId>>, Stop> {
         let none = Layout::default();
-        let samples = sample::samples(cx, &self.program, &self.targets, &self.cutpoints, &none, sample::MANY)?;
+        let samples = self.samples(cx, &none, sample::MANY)?;
         Ok(self.guessed(&none, &samples, |guesser| guesser.inequalities()))
     }
 
     fn control(&mut self, cx: &Cx, steps: &[StepUnrolling], known: &Invariants) -> Result<Vec<Vec<TermId>>, Stop> {
         let cells = Layout { arrays: Vec::new(), ..self.layout.clone() };
-        let samples = sample::samples(cx, &self.program, &self.targets, &self.cutpoints, &cells, sample::MANY)?;
+        let samples = self.samples(cx, &cells, sample::MANY)?;
         let manager = &mut *self.manager.borrow_mut();
         let mut controls = Vec::new();
         let mut candidates = Vec::new();
@@ -424,6 +424,16 @@ impl Generator {
         }
     }
 
+    /// The samples of each cut point.
+    fn samples(&mut self, cx: &Cx, layout: &Layout, extent: sample::Extent) -> Result<Vec<Vec<Sample>>, Stop> {
+        if self.layout != Layout::default() && self.current == Current::default() {
+            let places = self.cutpoints.points().iter().flat_map(|point| candidates::places(&self.program, point));
+            self.current = Current::at(&self.program, places);
+        }
+        let Self { program, targets, cutpoints, current, .. } = self;
+        sample::samples(cx, program, targets, (cutpoints, current), layout, extent)
+    }
+
     /// What a guesser makes of the samples of each cut point.
     fn guesses(
         &mut self,
@@ -437,12 +447,8 @@ impl Generator {
         }
         let samples = match self.sampled.take() {
             Some(known) => known,
-            None => sample::samples(cx, &self.program, &self.targets, &self.cutpoints, &self.layout, sample::FEW)?,
+            None => self.samples(cx, &self.layout.clone(), sample::FEW)?,
         };
-        if layout != Layout::default() && self.current == Current::default() {
-            let places = self.cutpoints.points().iter().flat_map(|point| candidates::places(&self.program, point));
-            self.current = Current::at(&self.program, places);
-        }
         let candidates = self.guessed(&layout, &samples, run);
         self.sampled = Some(samples);
         Ok(Some(candidates))

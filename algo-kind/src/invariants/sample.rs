@@ -9,18 +9,25 @@ use std::rc::Rc;
 
 use cfa::Program;
 use cfa::ids::{NodeId, VarId};
-use cfa::ir::IntTy;
+use cfa::ir::{IntTy, Scope};
+use cfa::liveness::Current;
 use cfa::machine::{Code, Machine, Setup, Storage};
 use cpa_core::{Cx, Stop};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::candidates::places;
 use super::memory::{Array, Layout};
 use super::sums;
-use crate::cutpoints::Cutpoints;
-use crate::inputs::RandomInputs;
+use crate::cutpoints::{Cutpoint, Cutpoints};
+use crate::inputs::{RandomInputs, Rewinding};
 
 /// How many jumps backwards a run has.
 const JUMPS: u32 = 400;
+/// How often a short run that ends is made again with other last inputs, and how many jumps that may cost all of them together.
+const REWINDS: u32 = 8;
+const JUMPS_AGAIN: u32 = 200_000;
+/// After how many runs in which nothing new was seen there are no more.
+const STALE: u32 = 100;
 /// These runs are long, so that they come behind loops over large arrays.
 const LONG: std::ops::Range<u32> = 20..30;
 /// How many jumps backwards all long runs have together, and by what factor more if there are arrays.
@@ -35,6 +42,11 @@ const KEPT_OF_RUN: usize = 12;
 /// The same for long runs, which look far, and how many these are chosen from.
 const KEPT_OF_LONG: usize = 10;
 const SEEN_OF_LONG: usize = 400;
+/// From how many times as many the samples are chosen where there are arrays, and which part of them are those with rare values.
+const CHOICE: usize = 4;
+const RARE: usize = 3;
+/// How many samples differ in nothing but variables whose values are not current.
+const ALIKE: u32 = 3;
 /// Bytes of memory that a run may use.
 const MAX_BYTES: usize = 64 << 20;
 
@@ -72,21 +84,27 @@ pub(crate) struct Extent {
 }
 
 /// Some, also behind long loops.
-pub(crate) const FEW: Extent = Extent { runs: 400, kept: 60, far: true };
+pub(crate) const FEW: Extent = Extent { runs: 1500, kept: 60, far: true };
 /// Many of short runs, which show what bounds the values.
 pub(crate) const MANY: Extent = Extent { runs: 1500, kept: 2000, far: false };
 
-/// The samples for each cut point; with cells and elements of arrays if a layout is given.
+/// The samples for each cut point, which differ, and in more than in variables that are not current there; with cells and elements
+/// of arrays if a layout is given.
 pub(crate) fn samples(
     cx: &Cx,
     program: &Program,
     targets: &BTreeSet<NodeId>,
-    cutpoints: &Cutpoints,
+    (cutpoints, current): (&Cutpoints, &Current),
     layout: &Layout,
     extent: Extent,
 ) -> Result<Vec<Vec<Sample>>, Stop> {
     let mut samples = vec![Vec::new(); cutpoints.points().len()];
     let mut keys = vec![FxHashSet::default(); cutpoints.points().len()];
+    let mut alike: Vec<FxHashMap<Vec<i128>, u32>> = vec![FxHashMap::default(); cutpoints.points().len()];
+    let lasting: Vec<VarId> =
+        (0..program.vars.len()).map(VarId::new).filter(|&var| !program.var(var).temporary).collect();
+    let of_point = |point| current_at(program, point, current, &lasting);
+    let current: Vec<Vec<VarId>> = cutpoints.points().iter().map(of_point).collect();
     let setup = Setup { pauses: &program.loops.heads, ..Setup::new(targets, Storage::Inputs) };
     // A program with too many variables for the machine has no samples.
     let Ok(code) = Code::new(program, &setup) else { return Ok(samples) };
@@ -99,25 +117,42 @@ pub(crate) fn samples(
     };
     let within: FxHashMap<NodeId, Vec<NodeId>> = loops.heads.iter().map(|&head| (head, within(head))).collect();
     let mut inputs = if extent.far { RandomInputs::new(program) } else { RandomInputs::varied(program) };
-    let (mut long, mut jumped) = (LONG_JUMPS, 0u32);
+    let (mut long, mut jumped, mut again) = (LONG_JUMPS, 0u32, JUMPS_AGAIN);
     if !layout.arrays.is_empty() {
         long *= WITH_ARRAYS;
     }
+    let mut stale = 0;
+    let room = if layout.arrays.is_empty() { extent.kept } else { CHOICE * extent.kept };
     for number in 0..extent.runs {
-        if samples.iter().all(|seen| seen.len() >= extent.kept) {
+        let all_have = |some| samples.iter().all(|seen: &Vec<Sample>| seen.len() >= some);
+        if all_have(room) || stale >= STALE && !(extent.far && number < LONG.end) {
             break;
         }
         machine.reset();
         inputs.next_run(!layout.arrays.is_empty());
         let is_long = extent.far && LONG.contains(&number);
+        if is_long && all_have(extent.kept) {
+            continue;
+        }
         // One that does not come to an end leaves some for the others.
         let jumps = if is_long { (long / (LONG.end - number) * 2).min(long) } else { JUMPS };
         let mut visits: FxHashMap<NodeId, u32> = FxHashMap::default();
         let mut seen: FxHashMap<usize, Vec<Sample>> = FxHashMap::default();
+        let mut inputs = Rewinding::new(&mut inputs);
+        let (mut pauses, mut asked, mut rewinds) = (0, 0, if is_long { 0 } else { REWINDS });
         for _ in 0..jumps {
             if machine.run(&mut inputs, 0).is_some() {
-                break;
+                // Other inputs since the last pause may lead on.
+                if rewinds == 0 || inputs.asked() == asked || pauses > again {
+                    break;
+                }
+                (rewinds, again) = (rewinds - 1, again - pauses);
+                inputs.rewind(asked);
+                machine.reset();
+                (0..pauses).for_each(|_| _ = machine.run(&mut inputs, 0));
+                continue;
             }
+            (pauses, asked) = (pauses + 1, inputs.asked());
             long -= u32::from(is_long);
             jumped += 1;
             if jumped % CHECK == 0 {
@@ -142,20 +177,25 @@ pub(crate) fn samples(
                 continue;
             }
             if let Some(number) = cutpoints.number(machine.active_calls(), head)
-                && samples[number].len() < extent.kept
+                && samples[number].len() < room
             {
                 let of_run = seen.entry(number).or_default();
                 if of_run.len() < if is_long { SEEN_OF_LONG } else { KEPT_OF_RUN } {
                     let sample = look(program, &machine, layout);
-                    if keys[number].insert(key(program, &sample)) {
-                        of_run.push(sample);
+                    if keys[number].insert(key(&lasting, &sample)) {
+                        let alike = alike[number].entry(key(&current[number], &sample)).or_default();
+                        *alike += 1;
+                        if *alike <= ALIKE {
+                            of_run.push(sample);
+                        }
                     }
                 }
             }
         }
+        stale = if seen.values().all(Vec::is_empty) { stale + 1 } else { 0 };
         for (number, of_run) in seen {
-            let room = extent.kept - samples[number].len();
-            let kept = of_run.len().min(if is_long { KEPT_OF_LONG } else { KEPT_OF_RUN }).min(room);
+            let kept = of_run.len().min(if is_long { KEPT_OF_LONG } else { KEPT_OF_RUN });
+            let kept = kept.min(room - samples[number].len());
             // Evenly spread, with the last one.
             let (count, mut chosen) = (of_run.len(), 0);
             for (at, sample) in of_run.into_iter().enumerate() {
@@ -166,13 +206,58 @@ pub(crate) fn samples(
             }
         }
     }
-    Ok(samples)
+    Ok(samples.into_iter().zip(&current).map(|(seen, vars)| chosen(seen, vars, extent.kept)).collect())
 }
 
-/// What tells samples apart: everything but temporary variables.
-fn key(program: &Program, sample: &Sample) -> Vec<i128> {
-    let lasting = (0..program.vars.len()).map(VarId::new).filter(|&var| !program.var(var).temporary);
-    let mut key: Vec<i128> = lasting.map(|var| sample.vars.get(&var).copied().unwrap_or(i128::MIN)).collect();
+/// A variable, whether its value is negative, and the position of the value's first bit.
+type Class = (VarId, bool, Option<u32>);
+
+/// So many of the samples, in their order: some in which one of the variables has a value as in few others, such as a mode that is
+/// seldom reached, and the others evenly spread.
+fn chosen(samples: Vec<Sample>, vars: &[VarId], kept: usize) -> Vec<Sample> {
+    if samples.len() <= kept {
+        return samples;
+    }
+    // Values of the same sign and size are alike.
+    let classes = |sample: &Sample| -> Vec<Class> {
+        let class =
+            |var: &VarId| sample.vars.get(var).map(|&value| (*var, value < 0, value.unsigned_abs().checked_ilog2()));
+        vars.iter().filter_map(class).collect()
+    };
+    let mut often: FxHashMap<Class, usize> = FxHashMap::default();
+    for class in samples.iter().flat_map(classes) {
+        *often.entry(class).or_default() += 1;
+    }
+    let rarity = |sample: &Sample| classes(sample).iter().map(|class| often[class]).min().unwrap_or(usize::MAX);
+    let mut order: Vec<usize> = (0..samples.len()).collect();
+    order.sort_by_key(|&at| rarity(&samples[at]));
+    let others = order.split_off(kept / RARE);
+    let rare: FxHashSet<usize> = order.into_iter().collect();
+    let (spread, wanted) = (others.len(), kept - rare.len());
+    let mut passed = 0;
+    let mut is_chosen = |at: usize| {
+        if rare.contains(&at) {
+            return true;
+        }
+        passed += 1;
+        passed * wanted / spread > (passed - 1) * wanted / spread
+    };
+    samples.into_iter().enumerate().filter(|(at, _)| is_chosen(*at)).map(|(_, sample)| sample).collect()
+}
+
+/// Those of the variables that are current at a cut point.
+fn current_at(program: &Program, point: &Cutpoint, current: &Current, vars: &[VarId]) -> Vec<VarId> {
+    let place_in = |func| places(program, point).filter(|&place| program.node(place).func == func).last();
+    let is_current = |var: &&VarId| match program.var(**var).scope {
+        Scope::Global => true,
+        Scope::Local(func) => place_in(func).is_some_and(|place| current.contains(place, **var)),
+    };
+    vars.iter().filter(is_current).copied().collect()
+}
+
+/// What tells samples apart: these variables, and memory.
+fn key(vars: &[VarId], sample: &Sample) -> Vec<i128> {
+    let mut key: Vec<i128> = vars.iter().map(|var| sample.vars.get(var).copied().unwrap_or(i128::MIN)).collect();
     key.extend(sample.cells.iter().map(|cell| cell.unwrap_or(i128::MIN)));
     for (index, value) in sample.arrays.iter().chain(&sample.sums).flatten() {
         key.extend([index, value]);
@@ -247,4 +332,25 @@ fn elements(program: &Program, machine: &Machine, array: &Array, vars: &FxHashMa
 fn any_value(addr: u64, ty: IntTy) -> i128 {
     let mixed = addr.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     ty.wrap(if mixed.is_multiple_of(4) { i128::from(mixed >> 32) % 7 - 3 } else { i128::from(mixed >> 8) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rare_values_are_chosen() {
+        let mode = VarId::new(0);
+        let sample = |number: i128| {
+            let value = if number == 77 { -1 } else { 1 };
+            Sample { vars: FxHashMap::from_iter([(mode, value)]), cells: vec![Some(number)], ..Sample::default() }
+        };
+        let all: Vec<Sample> = (0..100).map(sample).collect();
+        let some = chosen(all.clone(), &[mode], 10);
+        assert_eq!(some.len(), 10);
+        assert!(some.contains(&sample(77)));
+        assert!(some.contains(&sample(99)), "the others are spread");
+        assert!(some.is_sorted_by_key(|sample| sample.cells[0]));
+        assert_eq!(chosen(all.clone(), &[mode], 100), all);
+    }
 }

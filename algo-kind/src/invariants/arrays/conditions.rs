@@ -20,6 +20,8 @@ const REACH: i128 = 3;
 /// A condition with the variables that stand for elements.
 pub(super) struct Shape {
     cond: ExprId,
+    /// Where the array begins, if that is certain.
+    base: Option<Base>,
     /// How far the element of each variable is behind the first one.
     elements: Vec<(VarId, i128)>,
     /// A variable that stands for the index of the first element minus a number, where the condition is about indices, too.
@@ -29,6 +31,28 @@ pub(super) struct Shape {
     ty: IntTy,
     /// The distance from the first element to the last one.
     pub(super) reach: i128,
+}
+
+impl Shape {
+    /// Whether the condition is about elements where an array begins.
+    pub(super) fn is_about(&self, array: &Array) -> bool {
+        self.base == Some(array.base)
+    }
+}
+
+/// A condition that some elements in a range meet.
+pub(super) struct Open<'s> {
+    /// The array.
+    at: usize,
+    pub(super) shape: &'s Shape,
+    truths: Vec<Option<bool>>,
+}
+
+impl<'s> Open<'s> {
+    /// None if too few truths are known.
+    pub(super) fn new(at: usize, shape: &'s Shape, truths: Vec<Option<bool>>) -> Option<Self> {
+        (known(&truths) >= 3).then_some(Open { at, shape, truths })
+    }
 }
 
 /// The variables that hold elements of arrays.
@@ -96,6 +120,7 @@ impl Search<'_> {
         let least = elements.iter().map(|element| element.1).min()?;
         elements.iter_mut().for_each(|element| element.1 -= least);
         let reach = elements.iter().map(|element| element.1).max()?;
+        let base = parts.map(|(base, _)| *base);
         let index = parts.and_then(|(_, index)| Some((index.variable(program)?, least)));
         let (index, others) = match index {
             Some((var, _)) if others.contains(&var) => {
@@ -104,7 +129,7 @@ impl Search<'_> {
             _ => (None, others),
         };
         let usable = reach <= REACH && others.iter().all(|&var| self.is_number(var));
-        usable.then_some(Shape { cond, elements, index, others, ty, reach })
+        usable.then_some(Shape { cond, base, elements, index, others, ty, reach })
     }
 
     /// Whether the program compares two elements with each other.
@@ -177,19 +202,13 @@ impl Search<'_> {
     }
 
     /// That one or the other one of two conditions or their negations holds, if that is so of the elements in a range.
-    pub(super) fn either(
-        &mut self,
-        at: usize,
-        rows: &[Row],
-        one: (&Shape, &[Option<bool>]),
-        other: (&Shape, &[Option<bool>]),
-    ) -> Vec<TermId> {
+    pub(super) fn either(&mut self, rows: &[Row], one: &Open<'_>, other: &Open<'_>) -> Vec<TermId> {
         let mut found = Vec::new();
         for (first, second) in [(true, true), (true, false), (false, true), (false, false)] {
-            let mut both = one.1.iter().zip(other.1);
+            let mut both = one.truths.iter().zip(&other.truths);
             let holds = both.all(|pair| *pair.0 != Some(!first) || *pair.1 != Some(!second));
-            if holds && self.says_something((one.0, first), (other.0, second), rows) {
-                let terms = (self.about_all(at, one.0, first), self.about_all(at, other.0, second));
+            if holds && self.says_something((one, first), (other, second), rows) {
+                let terms = (self.about_all(one.at, one.shape, first), self.about_all(other.at, other.shape, second));
                 if let (Some(first), Some(second)) = terms {
                     found.push(self.manager.terms.or(first, second));
                 }
@@ -199,20 +218,23 @@ impl Search<'_> {
     }
 
     /// Whether one or the other one of two conditions does not hold whatever the elements are.
-    fn says_something(&self, one: (&Shape, bool), other: (&Shape, bool), rows: &[Row]) -> bool {
-        let fails = |(shape, truth): (&Shape, bool), sample: usize, index: i128, element: &dyn Fn(i128) -> i128| {
-            let of = |more| Some(shape.ty.wrap(element(more)));
-            self.truth_with(shape, sample, index, &of) == Some(Some(!truth))
+    fn says_something(&self, one: (&Open<'_>, bool), other: (&Open<'_>, bool), rows: &[Row]) -> bool {
+        let fails = |(open, truth): (&Open<'_>, bool), sample: usize, index: i128, element: &dyn Fn(i128) -> i128| {
+            let of = |more| Some(open.shape.ty.wrap(element(more)));
+            self.truth_with(open.shape, sample, index, &of) == Some(Some(!truth))
         };
         rows.iter().step_by(rows.len().div_ceil(OTHERS)).any(|&(sample, index, value)| {
-            let ty = one.0.ty;
-            let others = [ty.min(), ty.max(), -1, 0, 1, index - 1, index, index + 1, value - 1, value, value + 1];
-            others.into_iter().any(|first| {
-                [-1, 0, 1].into_iter().any(|step| {
-                    let element = |more| first + more * step;
-                    fails(one, sample, index, &element) && fails(other, sample, index, &element)
-                })
-            })
+            let ty = one.0.shape.ty;
+            let firsts = [ty.min(), ty.max(), -1, 0, 1, index - 1, index, index + 1, value - 1, value, value + 1];
+            let steps = [-1, 0, 1].into_iter();
+            let mut elements = steps.flat_map(|step| firsts.map(|first| move |more| first + more * step));
+            if one.0.at == other.0.at {
+                return elements
+                    .any(|element| fails(one, sample, index, &element) && fails(other, sample, index, &element));
+            }
+            let mut others = elements.clone();
+            elements.any(|element| fails(one, sample, index, &element))
+                && others.any(|element| fails(other, sample, index, &element))
         })
     }
 
@@ -268,6 +290,6 @@ impl Search<'_> {
 }
 
 /// How many truths are known.
-pub(super) fn known(truths: &[Option<bool>]) -> usize {
+fn known(truths: &[Option<bool>]) -> usize {
     truths.iter().filter(|truth| truth.is_some()).count()
 }
