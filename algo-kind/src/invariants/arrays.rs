@@ -26,8 +26,9 @@ use super::instances::{INDEX, index};
 use super::memory::{Array, Base, Index, Layout, Walk};
 use super::nullspace::{independent, null_space};
 use super::sample::Sample;
-use conditions::Open;
+use conditions::{Open, Shape};
 use facts::Singles;
+use flags::Flag;
 
 /// How many candidates a cut point has.
 const CANDIDATES: usize = 200;
@@ -121,6 +122,18 @@ impl Scalar {
 /// An element in a sample: the sample, the index and the value.
 type Row = (usize, i128, i128);
 
+/// A fact about the element with the index k, with how far it reaches behind it.
+type Fact = (TermId, i128);
+
+/// What facts are made of.
+struct Parts {
+    arrays: Vec<usize>,
+    scalars: Vec<Scalar>,
+    /// The conditions of the program in which elements occur.
+    shapes: Vec<Shape>,
+    flags: Vec<Flag>,
+}
+
 /// What is left to try if a candidate does not hold: the same fact for a smaller range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Weaker {
@@ -160,20 +173,19 @@ impl<'a> Search<'a> {
             .filter(|&at| self.samples.iter().any(|sample| !sample.arrays[at].is_empty()))
             .take(ARRAYS)
             .collect();
-        let scalars = self.scalars(&arrays);
         let origins = self.origins();
-        let shapes = self.shapes(&origins);
         let in_pairs = self.compares_elements(&origins);
-        let flags = self.flags();
-        for &at in &arrays {
+        let parts =
+            Parts { scalars: self.scalars(&arrays), shapes: self.shapes(&origins), flags: self.flags(), arrays };
+        for &at in &parts.arrays {
             let ranges = self.ranges(&self.layout.arrays[at]);
             found.extend(self.passed(at));
             let mut elements = self.singles(at);
             elements.extend(self.at_ends(at, &elements));
             let singles = Singles { elements, in_pairs };
-            found.extend(self.copies(at, &arrays, &ranges));
-            // Each fact with how far it reaches behind the index, and the ranges where it holds.
-            let mut facts: IndexMap<(TermId, i128), Vec<usize>> = IndexMap::new();
+            found.extend(self.copies(at, &parts.arrays, &ranges));
+            // Each fact with the ranges where it holds.
+            let mut facts: IndexMap<Fact, Vec<usize>> = IndexMap::new();
             let mut weaker = facts.clone();
             let mut counts = Vec::new();
             for (number, (low, high)) in ranges.iter().enumerate() {
@@ -182,41 +194,12 @@ impl<'a> Search<'a> {
                 if rows.len() < 3 {
                     continue;
                 }
-                for fact in self.facts(at, &arrays, (&scalars, &singles), &rows) {
-                    facts.entry((fact, 0)).or_default().push(number);
-                }
-                for fact in self.order_of_neighbours(at, &rows) {
-                    facts.entry((fact, 1)).or_default().push(number);
-                }
-                let mut sometimes = Vec::new();
-                let mut open: Vec<Open<'_>> = Vec::new();
-                for shape in &shapes {
-                    let truths = self.truths(at, shape, &rows, high);
-                    match truths.as_ref().and_then(|truths| self.condition(at, shape, truths)) {
-                        Some(fact) => facts.entry((fact, shape.reach)).or_default().push(number),
-                        None => {
-                            sometimes.push(shape);
-                            open.extend(truths.and_then(|truths| Open::new(at, shape, truths)));
-                        }
-                    }
-                }
-                let mine = open.len();
-                // Parallel arrays: "what is not used is 0".
-                for &other in arrays.iter().filter(|&&other| other > at && self.are_parallel(at, other)) {
-                    for shape in shapes.iter().filter(|shape| shape.is_about(&self.layout.arrays[other])) {
-                        let truths = self.truths(other, shape, &rows, high);
-                        open.extend(truths.and_then(|truths| Open::new(other, shape, truths)));
-                    }
-                }
-                for (before, one) in open.iter().enumerate() {
-                    for other in open[..before.min(mine)].iter().filter(|other| other.shape.reach == one.shape.reach) {
-                        for fact in self.either(&rows, other, one) {
-                            weaker.entry((fact, one.shape.reach)).or_default().push(number);
-                        }
-                    }
-                }
-                for fact in self.while_flagged(at, (&flags, &sometimes), &rows, high) {
+                let (strong, weak) = self.facts_in(at, (&parts, &singles), &rows, high);
+                for fact in strong {
                     facts.entry(fact).or_default().push(number);
+                }
+                for fact in weak {
+                    weaker.entry(fact).or_default().push(number);
                 }
             }
             for ((fact, reach), holds) in facts.into_iter().chain(weaker) {
@@ -253,6 +236,49 @@ impl<'a> Search<'a> {
             }
         }
         found
+    }
+
+    /// The facts about the elements of an array in a range that ends at `high`, and those that come after them.
+    fn facts_in(
+        &mut self,
+        at: usize,
+        (parts, singles): (&Parts, &Singles),
+        rows: &[Row],
+        high: &Scalar,
+    ) -> (Vec<Fact>, Vec<Fact>) {
+        let Parts { arrays, scalars, shapes, flags } = parts;
+        let all = self.facts(at, arrays, (scalars, singles), rows);
+        let mut facts: Vec<Fact> = all.into_iter().map(|fact| (fact, 0)).collect();
+        facts.extend(self.order_of_neighbours(at, rows).into_iter().map(|fact| (fact, 1)));
+        let mut sometimes = Vec::new();
+        let mut open: Vec<Open<'_>> = Vec::new();
+        for shape in shapes {
+            let truths = self.truths(at, shape, rows, high);
+            match truths.as_ref().and_then(|truths| self.condition(at, shape, truths)) {
+                Some(fact) => facts.push((fact, shape.reach)),
+                None => {
+                    sometimes.push(shape);
+                    open.extend(truths.and_then(|truths| Open::new(at, shape, truths)));
+                }
+            }
+        }
+        let mine = open.len();
+        // Parallel arrays: "what is not used is 0".
+        for &other in arrays.iter().filter(|&&other| other > at && self.are_parallel(at, other)) {
+            for shape in shapes.iter().filter(|shape| shape.is_about(&self.layout.arrays[other])) {
+                let truths = self.truths(other, shape, rows, high);
+                open.extend(truths.and_then(|truths| Open::new(other, shape, truths)));
+            }
+        }
+        let mut weaker = Vec::new();
+        for (before, one) in open.iter().enumerate() {
+            let reach = one.shape.reach;
+            for other in open[..before.min(mine)].iter().filter(|other| other.shape.reach == reach) {
+                weaker.extend(self.either(rows, other, one).into_iter().map(|fact| (fact, reach)));
+            }
+        }
+        facts.extend(self.while_flagged(at, (flags, &sometimes), rows, high));
+        (facts, weaker)
     }
 
     /// That a fact about the index k holds in a range.
