@@ -120,7 +120,10 @@ impl Inputs for RandomInputs {
     }
 }
 
-/// The inputs of one run, kept so that it can be made again up to some place, from where on it has others.
+/// How many inputs of a run are kept.
+const MOST_KEPT: usize = 1 << 16;
+
+/// The inputs of one run, the first of them kept, so that it can be made again up to some place, from where on it has others.
 pub(crate) struct Rewinding<'a> {
     inputs: &'a mut RandomInputs,
     kept: Vec<i128>,
@@ -138,18 +141,26 @@ impl<'a> Rewinding<'a> {
         self.next
     }
 
-    /// Begins the run again, with the same first inputs.
-    pub(crate) fn rewind(&mut self, same: usize) {
-        self.kept.truncate(same);
-        self.next = 0;
+    /// Begins the run again, with so many of its first inputs; not if they are not kept.
+    pub(crate) fn rewind(&mut self, same: usize) -> bool {
+        let is_kept = same <= self.kept.len();
+        if is_kept {
+            self.kept.truncate(same);
+            self.next = 0;
+        }
+        is_kept
     }
 
     fn next(&mut self, more: impl FnOnce(&mut RandomInputs) -> Option<i128>) -> Option<i128> {
-        if self.next == self.kept.len() {
-            self.kept.push(more(self.inputs)?);
+        let input = match self.kept.get(self.next) {
+            Some(&kept) => kept,
+            None => more(self.inputs)?,
+        };
+        if self.next == self.kept.len() && self.next < MOST_KEPT {
+            self.kept.push(input);
         }
         self.next += 1;
-        Some(self.kept[self.next - 1])
+        Some(input)
     }
 }
 
@@ -197,9 +208,12 @@ mod tests {
         let next = |run: &mut Rewinding<'_>| run.value(asked, IntTy { bits: 64, signed: true });
         let first: Vec<_> = (0..9).map(|_| next(&mut run)).collect();
         assert_eq!(run.asked(), 9);
-        run.rewind(4);
+        assert!(run.rewind(4));
         let second: Vec<_> = (0..9).map(|_| next(&mut run)).collect();
         assert_eq!(first[..4], second[..4]);
         assert_ne!(first[4..], second[4..]);
+        (0..2 * MOST_KEPT).for_each(|_| _ = next(&mut run));
+        assert!(!run.rewind(MOST_KEPT + 1));
+        assert!(run.rewind(MOST_KEPT));
     }
 }

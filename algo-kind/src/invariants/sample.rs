@@ -143,11 +143,10 @@ pub(crate) fn samples(
         for _ in 0..jumps {
             if machine.run(&mut inputs, 0).is_some() {
                 // Other inputs since the last pause may lead on.
-                if rewinds == 0 || inputs.asked() == asked || pauses > again {
+                if rewinds == 0 || inputs.asked() == asked || pauses > again || !inputs.rewind(asked) {
                     break;
                 }
                 (rewinds, again) = (rewinds - 1, again - pauses);
-                inputs.rewind(asked);
                 machine.reset();
                 (0..pauses).for_each(|_| _ = machine.run(&mut inputs, 0));
                 continue;
