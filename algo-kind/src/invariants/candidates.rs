@@ -122,6 +122,14 @@ pub(super) fn places(program: &Program, point: &Cutpoint) -> impl Iterator<Item 
     returns.chain([point.head])
 }
 
+/// The functions whose variables can be mentioned at a cut point, with a place in each where it goes on.
+pub(super) type Frames = BTreeMap<FuncId, NodeId>;
+
+/// The functions that are active at a cut point.
+pub(super) fn frames(program: &Program, point: &Cutpoint) -> Frames {
+    places(program, point).map(|place| (program.node(place).func, place)).collect()
+}
+
 /// Makes candidates for one cut point.
 pub(crate) struct Guesser<'a> {
     pub(crate) manager: &'a mut Manager,
@@ -129,8 +137,7 @@ pub(crate) struct Guesser<'a> {
     /// Cells and arrays that are looked at, too.
     pub(crate) layout: &'a Layout,
     pub(crate) samples: &'a [Sample],
-    /// The functions whose variables can be mentioned, with a place in each where it goes on.
-    funcs: BTreeMap<FuncId, NodeId>,
+    frames: Frames,
     /// What excludes violations.
     pub(super) preconditions: &'a [TermId],
     current: &'a Current,
@@ -148,19 +155,18 @@ impl<'a> Guesser<'a> {
         current: &'a Current,
         (layout, samples): (&'a Layout, &'a [Sample]),
     ) -> Self {
-        let places = places(program, &cutpoints.points()[number]);
-        let funcs = places.map(|place| (program.node(place).func, place)).collect();
-        Guesser { manager, program, layout, samples, funcs, preconditions: &[], current, weaker: Vec::new() }
+        let frames = frames(program, &cutpoints.points()[number]);
+        Guesser { manager, program, layout, samples, frames, preconditions: &[], current, weaker: Vec::new() }
     }
 
     /// The variables that can be mentioned at the cut point, see [`interesting_variables`].
     pub(super) fn variables(&self) -> Vec<VarId> {
-        interesting_variables(self.program, &|var| is_in_scope(self.program, &self.funcs, var))
+        interesting_variables(self.program, &|var| is_in_scope(self.program, &self.frames, var))
     }
 
     /// The cells and variables that can be mentioned, the most interesting ones of each first.
     pub(super) fn atoms(&self) -> Vec<Atom> {
-        let in_scope = |var: VarId| is_in_scope(self.program, &self.funcs, var);
+        let in_scope = |var: VarId| is_in_scope(self.program, &self.frames, var);
         let cells = cells(self.layout, &in_scope).map(Atom::Cell);
         cells.chain(self.variables().into_iter().map(Atom::Var)).collect()
     }
@@ -168,16 +174,14 @@ impl<'a> Guesser<'a> {
     /// Candidates that are true in all samples, or (`conditional`) in those that meet a condition of the program.
     pub(crate) fn run(&mut self, conditional: bool) -> Vec<TermId> {
         let (program, samples) = (self.program, self.samples);
-        let funcs = self.funcs.clone();
+        let frames = self.frames.clone();
         let (layout, current) = (self.layout, self.current);
         let points = |var: VarId| layout.arrays.iter().any(|array| array.base == Base::Pointer(var));
-        let in_scope = |var: VarId| is_in_scope(program, &funcs, var);
+        let in_scope = |var: VarId| is_in_scope(program, &frames, var);
         // Facts about elements are expensive, and those about what is written before it is read are of no use.
-        let is_current = |var: VarId| match program.var(var).scope {
-            Scope::Global => true,
-            Scope::Local(func) => funcs
-                .get(&func)
-                .is_some_and(|&place| program.var(var).temporary || points(var) || current.contains(place, var)),
+        let is_current = |var: VarId| {
+            let counts = || program.var(var).temporary || points(var) || is_current(program, &frames, current, var);
+            in_scope(var) && counts()
         };
         let atoms = self.atoms();
         let mut terms: Vec<TermId> = Vec::new();
@@ -208,8 +212,8 @@ impl<'a> Guesser<'a> {
 
     /// Whether a fact about elements can be a fact at this cut point, too, as all variables in it are there.
     pub(super) fn can_say(&mut self, fact: TermId) -> bool {
-        let (program, funcs) = (self.program, self.funcs.clone());
-        self.manager.terms.has_array(fact) && self.is_about(&|var| is_in_scope(program, &funcs, var), fact)
+        let (program, frames) = (self.program, self.frames.clone());
+        self.manager.terms.has_array(fact) && self.is_about(&|var| is_in_scope(program, &frames, var), fact)
     }
 
     /// Equalities of variables one of which is assigned, or passed as an argument, to the other.
@@ -233,14 +237,14 @@ impl<'a> Guesser<'a> {
 
     /// A guesser that looks at some of the samples only.
     pub(super) fn among<'b>(&'b mut self, samples: &'b [Sample]) -> Guesser<'b> {
-        let funcs = self.funcs.clone();
+        let frames = self.frames.clone();
         let Guesser { program, layout, current, .. } = *self;
         Guesser {
             manager: self.manager,
             program,
             layout,
             samples,
-            funcs,
+            frames,
             preconditions: &[],
             current,
             weaker: Vec::new(),
@@ -525,10 +529,18 @@ impl<'a> Guesser<'a> {
 }
 
 /// Whether a variable is global or belongs to one of these functions.
-fn is_in_scope(program: &Program, funcs: &BTreeMap<FuncId, NodeId>, var: VarId) -> bool {
+fn is_in_scope(program: &Program, frames: &Frames, var: VarId) -> bool {
     match program.var(var).scope {
         Scope::Global => true,
-        Scope::Local(func) => funcs.contains_key(&func),
+        Scope::Local(func) => frames.contains_key(&func),
+    }
+}
+
+/// Whether the value of a variable is current where these functions go on.
+pub(super) fn is_current(program: &Program, frames: &Frames, current: &Current, var: VarId) -> bool {
+    match program.var(var).scope {
+        Scope::Global => true,
+        Scope::Local(func) => frames.get(&func).is_some_and(|&place| current.contains(place, var)),
     }
 }
 

@@ -9,16 +9,16 @@ use std::rc::Rc;
 
 use cfa::Program;
 use cfa::ids::{NodeId, VarId};
-use cfa::ir::{IntTy, Scope};
+use cfa::ir::IntTy;
 use cfa::liveness::Current;
 use cfa::machine::{Code, Machine, Setup, Storage};
 use cpa_core::{Cx, Stop};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::candidates::places;
+use super::candidates::{frames, is_current};
 use super::memory::{Array, Layout};
 use super::sums;
-use crate::cutpoints::{Cutpoint, Cutpoints};
+use crate::cutpoints::Cutpoints;
 use crate::inputs::{RandomInputs, Rewinding};
 
 /// How many jumps backwards a run has.
@@ -46,7 +46,7 @@ const SEEN_OF_LONG: usize = 400;
 const CHOICE: usize = 4;
 const RARE: usize = 3;
 /// How many samples differ in nothing but variables whose values are not current.
-const ALIKE: u32 = 3;
+const ALIKE: usize = 3;
 /// Bytes of memory that a run may use.
 const MAX_BYTES: usize = 64 << 20;
 
@@ -99,12 +99,16 @@ pub(crate) fn samples(
     extent: Extent,
 ) -> Result<Vec<Vec<Sample>>, Stop> {
     let mut samples = vec![Vec::new(); cutpoints.points().len()];
-    let mut keys = vec![FxHashSet::default(); cutpoints.points().len()];
-    let mut alike: Vec<FxHashMap<Vec<i128>, u32>> = vec![FxHashMap::default(); cutpoints.points().len()];
-    let lasting: Vec<VarId> =
-        (0..program.vars.len()).map(VarId::new).filter(|&var| !program.var(var).temporary).collect();
-    let of_point = |point| current_at(program, point, current, &lasting);
-    let current: Vec<Vec<VarId>> = cutpoints.points().iter().map(of_point).collect();
+    let lasting = (0..program.vars.len()).map(VarId::new).filter(|&var| !program.var(var).temporary);
+    let lasting: Vec<VarId> = lasting.collect();
+    let of_point = |point| {
+        let frames = frames(program, point);
+        lasting.iter().copied().partition(|&var| is_current(program, &frames, current, var))
+    };
+    // The variables that are current, and the others.
+    let vars: Vec<(Vec<VarId>, Vec<VarId>)> = cutpoints.points().iter().map(of_point).collect();
+    // What the others are in samples that are alike.
+    let mut alike: Vec<FxHashMap<Vec<i128>, FxHashSet<Vec<i128>>>> = vec![FxHashMap::default(); vars.len()];
     let setup = Setup { pauses: &program.loops.heads, ..Setup::new(targets, Storage::Inputs) };
     // A program with too many variables for the machine has no samples.
     let Ok(code) = Code::new(program, &setup) else { return Ok(samples) };
@@ -128,12 +132,12 @@ pub(crate) fn samples(
         if all_have(room) || stale >= STALE && !(extent.far && number < LONG.end) {
             break;
         }
-        machine.reset();
         inputs.next_run(!layout.arrays.is_empty());
         let is_long = extent.far && LONG.contains(&number);
         if is_long && all_have(extent.kept) {
             continue;
         }
+        machine.reset();
         // One that does not come to an end leaves some for the others.
         let jumps = if is_long { (long / (LONG.end - number) * 2).min(long) } else { JUMPS };
         let mut visits: FxHashMap<NodeId, u32> = FxHashMap::default();
@@ -181,12 +185,10 @@ pub(crate) fn samples(
                 let of_run = seen.entry(number).or_default();
                 if of_run.len() < if is_long { SEEN_OF_LONG } else { KEPT_OF_RUN } {
                     let sample = look(program, &machine, layout);
-                    if keys[number].insert(key(&lasting, &sample)) {
-                        let alike = alike[number].entry(key(&current[number], &sample)).or_default();
-                        *alike += 1;
-                        if *alike <= ALIKE {
-                            of_run.push(sample);
-                        }
+                    let (current, others) = &vars[number];
+                    let alike = alike[number].entry(key(current, &sample)).or_default();
+                    if alike.len() < ALIKE && alike.insert(values(others, &sample).collect()) {
+                        of_run.push(sample);
                     }
                 }
             }
@@ -205,7 +207,7 @@ pub(crate) fn samples(
             }
         }
     }
-    Ok(samples.into_iter().zip(&current).map(|(seen, vars)| chosen(seen, vars, extent.kept)).collect())
+    Ok(samples.into_iter().zip(&vars).map(|(seen, (current, _))| chosen(seen, current, extent.kept)).collect())
 }
 
 /// A variable, whether its value is negative, and the position of the value's first bit.
@@ -244,19 +246,14 @@ fn chosen(samples: Vec<Sample>, vars: &[VarId], kept: usize) -> Vec<Sample> {
     samples.into_iter().enumerate().filter(|(at, _)| is_chosen(*at)).map(|(_, sample)| sample).collect()
 }
 
-/// Those of the variables that are current at a cut point.
-fn current_at(program: &Program, point: &Cutpoint, current: &Current, vars: &[VarId]) -> Vec<VarId> {
-    let place_in = |func| places(program, point).filter(|&place| program.node(place).func == func).last();
-    let is_current = |var: &&VarId| match program.var(**var).scope {
-        Scope::Global => true,
-        Scope::Local(func) => place_in(func).is_some_and(|place| current.contains(place, **var)),
-    };
-    vars.iter().filter(is_current).copied().collect()
+/// Values of variables, where there are some.
+fn values<'a>(vars: &'a [VarId], sample: &'a Sample) -> impl Iterator<Item = i128> + 'a {
+    vars.iter().map(|var| sample.vars.get(var).copied().unwrap_or(i128::MIN))
 }
 
 /// What tells samples apart: these variables, and memory.
 fn key(vars: &[VarId], sample: &Sample) -> Vec<i128> {
-    let mut key: Vec<i128> = vars.iter().map(|var| sample.vars.get(var).copied().unwrap_or(i128::MIN)).collect();
+    let mut key: Vec<i128> = values(vars, sample).collect();
     key.extend(sample.cells.iter().map(|cell| cell.unwrap_or(i128::MIN)));
     for (index, value) in sample.arrays.iter().chain(&sample.sums).flatten() {
         key.extend([index, value]);
