@@ -23,7 +23,7 @@ use crate::abstract_path::{Block, abstraction_path, block};
 use crate::cpa::PredicateCpa;
 use crate::impact::{Strengthener, late_start};
 use crate::manager::{Manager, limits};
-use crate::precision::{PredId, Scope, Sharing};
+use crate::precision::{Precision, PredId, Scope, Sharing};
 use crate::stats::Times;
 
 /// What is done with interpolants.
@@ -158,12 +158,13 @@ impl PredicateRefiner {
         manager.encoder.counterexample(&mut manager.terms, steps, &inputs, &initial)
     }
 
-    fn predicates(&self, manager: &mut Manager, interpolant: TermId) -> Vec<PredId> {
+    /// The predicates of an interpolant: its atoms, or itself if it is not to be split or has too many.
+    fn predicates(&self, manager: &mut Manager, interpolant: TermId, split: bool) -> Vec<PredId> {
         if interpolant == Terms::fls() {
             return vec![manager.predicates.intern(interpolant)];
         }
         let atoms = manager.terms.atoms(interpolant);
-        let whole = !atoms.is_empty() && (!self.options.split_atoms || atoms.len() > self.options.max_atoms);
+        let whole = !atoms.is_empty() && (!split || atoms.len() > self.options.max_atoms);
         let chosen = if whole { vec![interpolant] } else { atoms };
         chosen.into_iter().map(|atom| manager.predicates.intern(atom)).collect()
     }
@@ -176,14 +177,42 @@ impl PredicateRefiner {
         }
     }
 
-    /// Tracks the atoms of the interpolants from the pivot on.
+    /// Tracks the atoms of the interpolants from the pivot on. Where all of them are tracked already, because a Cartesian
+    /// abstraction loses what only a disjunction of them says, the interpolants as a whole become predicates.
     fn new_predicates(&self, manager: &mut Manager, arg: &Arg, cuts: &[ArgId], interpolants: &[TermId]) -> Refinement {
-        let mut precision = cuts.last().map(|&node| arg.precision(node).get(self.handle).clone()).unwrap_or_default();
-        let found: Vec<Vec<PredId>> = interpolants.iter().map(|&term| self.predicates(manager, term)).collect();
-        for (&node, predicates) in cuts.iter().zip(&found) {
-            precision = precision.with(self.scope(arg.location(node)), predicates.iter().copied());
+        let inherited = cuts.last().map(|&node| arg.precision(node).get(self.handle).clone()).unwrap_or_default();
+        let mut pivot = None;
+        let (mut found, mut precision) = (Vec::new(), inherited.clone());
+        for split in [self.options.split_atoms, false] {
+            found = interpolants.iter().map(|&term| self.predicates(manager, term, split)).collect();
+            precision = inherited.clone();
+            for (&node, predicates) in cuts.iter().zip(&found) {
+                precision = precision.with(self.scope(arg.location(node)), predicates.iter().copied());
+            }
+            self.share(manager, arg, cuts, &found);
+            pivot = self.first_new(manager, arg, cuts, &found, &precision);
+            if pivot.is_some() {
+                break;
+            }
         }
-        self.share(manager, arg, cuts, &found);
+        // Without a new predicate the same states are computed again and the CEGAR loop notices the repetition; without
+        // any predicate the target itself is asked again.
+        let constrained =
+            || cuts.iter().zip(&found).find(|(_, predicates)| !predicates.is_empty()).map(|(&node, _)| node);
+        let pivot = pivot.or_else(constrained).or(cuts.first().copied());
+        let cuts = pivot.map(|pivot| Cut { pivot, precisions: vec![self.handle.precision(precision)] });
+        Refinement::Spurious { cuts: cuts.into_iter().collect() }
+    }
+
+    /// The first abstraction state of a path that gets a predicate which it did not track.
+    fn first_new(
+        &self,
+        manager: &Manager,
+        arg: &Arg,
+        cuts: &[ArgId],
+        found: &[Vec<PredId>],
+        precision: &Precision,
+    ) -> Option<ArgId> {
         let is_new = |&(node, predicates): &(&ArgId, &Vec<PredId>)| {
             let known = arg.state(*node).get(self.handle).tracked();
             match self.options.sharing {
@@ -196,14 +225,7 @@ impl PredicateRefiner {
                 }
             }
         };
-        let pivot = cuts.iter().zip(&found).find(is_new).map(|(&node, _)| node);
-        // Without a new predicate the same states are computed again and the CEGAR loop notices the repetition; without
-        // any predicate the target itself is asked again.
-        let constrained =
-            || cuts.iter().zip(&found).find(|(_, predicates)| !predicates.is_empty()).map(|(&node, _)| node);
-        let pivot = pivot.or_else(constrained).or(cuts.first().copied());
-        let cuts = pivot.map(|pivot| Cut { pivot, precisions: vec![self.handle.precision(precision)] });
-        Refinement::Spurious { cuts: cuts.into_iter().collect() }
+        cuts.iter().zip(found).find(is_new).map(|(&node, _)| node)
     }
 
     /// Adds predicates to those that all later abstractions track.
@@ -229,7 +251,8 @@ impl PredicateRefiner {
             return Ok(self.new_predicates(manager, arg, cuts, interpolants));
         }
         if self.options.strategy == Strategy::Both {
-            let found: Vec<Vec<PredId>> = interpolants.iter().map(|&term| self.predicates(manager, term)).collect();
+            let split = self.options.split_atoms;
+            let found: Vec<_> = interpolants.iter().map(|&term| self.predicates(manager, term, split)).collect();
             self.share(manager, arg, cuts, &found);
         }
         let mut strengthener = Strengthener::new(arg, self.handle);

@@ -127,3 +127,32 @@ fn symbolic_execution_keeps_paths_apart() {
     let found = check_preset(&unsafe_text, "main", "symexec", &[]).verdict;
     assert!(matches!(found, Verdict::False(_)), "{found}");
 }
+
+/// Table 5.3 has Cartesian abstraction with blocks of several steps. What branches have in common where they meet may be a
+/// disjunction, which no conjunction of its atoms says: the interpolant as a whole has to become a predicate.
+#[test]
+fn cartesian_abstraction_tracks_whole_interpolants_where_their_atoms_do_not_do() {
+    let text = "
+extern int __VERIFIER_nondet_int(void);
+extern void abort(void);
+void reach_error(void) { abort(); }
+int main(void) {
+  int x, y, z = 0;
+  if (__VERIFIER_nondet_int()) { x = 1; y = 7; } else if (__VERIFIER_nondet_int()) { x = 4; y = 2; } else { x = 6; y = 9; }
+  z++;
+  while (__VERIFIER_nondet_int()) { }
+  if (x == 1) { if (y != 7) reach_error(); }
+  else if (x == 4) { if (y != 2) reach_error(); }
+  else if (y != 9) reach_error();
+  return 0;
+}
+";
+    let unsafe_text = text.replace("y != 2", "y == 2");
+    for sharing in ["PATH", "LOCATION", "FUNCTION", "GLOBAL"] {
+        let options =
+            [("cpa.predicate.abstraction.computation", "CARTESIAN"), ("cpa.predicate.precision.sharing", sharing)];
+        assert_eq!(check(text, "main", &options).verdict, Verdict::True, "{sharing}");
+        let found = check(&unsafe_text, "main", &options).verdict;
+        assert!(matches!(found, Verdict::False(_)), "{sharing}: {found}");
+    }
+}
