@@ -8,8 +8,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ids::{ExprId, FuncId, VarId};
-use crate::ir::{BinOp, Edge, ExprKind, HavocOrigin, Op, Scope};
+use crate::ids::{ExprId, FuncId, NodeId, VarId};
+use crate::ir::{BinOp, Edge, ExprKind, Function, HavocOrigin, Op, Scope};
 use crate::scc::components;
 
 use super::Input;
@@ -57,7 +57,7 @@ impl Bases {
                 bases.params.insert(*var, (FuncId::new(func), at));
             }
         }
-        let repeated = repeated(edges);
+        let repeated = repeated(edges, None);
         let mut origins: Vec<(VarId, Origin, Option<usize>)> =
             bases.params.keys().map(|var| (*var, Origin::Parameter(*var), None)).collect();
         for (at, edge) in edges {
@@ -212,12 +212,28 @@ fn base(input: &Input<'_>, found: &mut PointsTo<'_>, mut id: ExprId) -> Base {
     }
 }
 
-/// The edges that lie on cycles within their functions.
-fn repeated(edges: &[(usize, &Edge)]) -> FxHashSet<usize> {
-    let count = edges.iter().map(|(_, edge)| edge.src.index().max(edge.dst.index()) + 1).max().unwrap_or(0);
-    let mut successors: Vec<Vec<usize>> = vec![Vec::new(); count];
+/// The edges that may be passed more than once: by an activation of their function, or with `calls` by the whole run.
+///
+/// These lie on cycles. A call is passed by, and leads into the function; its only call is where a function goes on to, while from one
+/// with several calls it is said that it may begin again. If a run passes an edge twice, then in one activation, and what is
+/// between closes a cycle; or in two, and then by induction over the calls that lead there.
+pub(super) fn repeated(edges: &[(usize, &Edge)], calls: Option<&[Function]>) -> FxHashSet<usize> {
+    let mut ways: Vec<(NodeId, NodeId)> = edges.iter().map(|(_, edge)| (edge.src, edge.dst)).collect();
+    let mut call_of: FxHashMap<FuncId, Vec<&Edge>> = FxHashMap::default();
     for (_, edge) in edges {
-        successors[edge.src.index()].push(edge.dst.index());
+        if let Op::Call { callee, .. } = &edge.op {
+            call_of.entry(*callee).or_default().push(edge);
+        }
+    }
+    for (callee, calls_of_it) in &call_of {
+        let Some(body) = calls.and_then(|funcs| funcs[callee.index()].body) else { continue };
+        ways.extend(calls_of_it.iter().map(|call| (call.src, body.entry)));
+        ways.push((body.exit, if let [call] = calls_of_it[..] { call.dst } else { body.entry }));
+    }
+    let count = ways.iter().map(|(from, to)| from.index().max(to.index()) + 1).max().unwrap_or(0);
+    let mut successors: Vec<Vec<usize>> = vec![Vec::new(); count];
+    for (from, to) in ways {
+        successors[from.index()].push(to.index());
     }
     let component = components(count, |node, at| successors[node].get(at).copied());
     let on_cycle = |edge: &Edge| component[edge.src.index()] == component[edge.dst.index()];

@@ -12,7 +12,7 @@ use crate::ids::ExprId;
 use crate::ir::{AllocKind, BinOp, CmpOp, Edge, ExprKind, IntTy, Op};
 
 use super::Input;
-use super::bases::Bases;
+use super::bases::{Bases, repeated};
 use super::points_to::PointsTo;
 
 /// No object lies in so many of the first or last bytes of the address space, which programs use for errors.
@@ -56,6 +56,7 @@ pub(super) fn open_values(
 /// What is known of the objects of a class.
 #[derive(Clone, Copy)]
 struct Members {
+    /// Whether there is never more than one.
     single: bool,
     /// The addresses of all are multiples of it wherever they lie.
     align: u64,
@@ -64,16 +65,16 @@ struct Members {
 fn members(input: &Input<'_>, edges: &[(usize, &Edge)], found: &PointsTo<'_>) -> FxHashMap<usize, Members> {
     let mut members: FxHashMap<usize, Members> = FxHashMap::default();
     let fixed = (0..input.objects.len()).map(|at| (found.find(at), true, input.aligns[at]));
-    let made = edges.iter().filter_map(|(at, edge)| match &edge.op {
-        // Any object may be in it that has no stricter alignment than two pointers.
-        Op::Alloc { kind: AllocKind::Heap, .. } => {
-            Some((found.made_by(*at)?, false, u64::from(input.pointer_bits / 4)))
-        }
-        Op::Alloc { kind: AllocKind::Arguments, .. } => {
-            Some((found.made_by(*at)?, false, u64::from(input.pointer_bits / 8)))
-        }
-        Op::Alloc { kind: AllocKind::Stack | AllocKind::VariableLength, .. } => Some((found.made_by(*at)?, false, 1)),
-        _ => None,
+    let repeated = repeated(edges, Some(input.funcs));
+    let made = edges.iter().filter_map(|(at, edge)| {
+        let Op::Alloc { kind, .. } = &edge.op else { return None };
+        let align = match kind {
+            // Any object may be in it that has no stricter alignment than two pointers.
+            AllocKind::Heap => u64::from(input.pointer_bits / 4),
+            AllocKind::Arguments => u64::from(input.pointer_bits / 8),
+            AllocKind::Stack | AllocKind::VariableLength => 1,
+        };
+        Some((found.made_by(*at)?, !repeated.contains(at), align))
     });
     for (class, single, align) in fixed.chain(made) {
         members

@@ -144,9 +144,8 @@ impl<'p> PointsTo<'p> {
     pub(super) fn access(&mut self, addr: ExprId, bytes: u32) -> Option<(usize, i64)> {
         let value = self.value(addr);
         let Some(class) = value.class else {
-            if value.input && !std::mem::replace(&mut self.wild, true) {
-                self.changed = true;
-            }
+            // What flows into it may still be found to come from an address.
+            self.wild |= value.input && self.settled;
             return None;
         };
         let at = value.at.or(self.settled.then_some(Congruence::ANY))?;

@@ -157,3 +157,31 @@ fn a_branch_that_depends_on_the_layout() {
         "#]],
     );
 }
+
+/// Variables and members of structures that can only point into one object.
+#[test]
+fn the_only_object_of_its_class() {
+    let program = |more: &str| {
+        format!(
+            "void *malloc(unsigned long); struct ring {{ char *start, *head, *end; }} ring; char *low, *high;
+             unsigned nondet_uint(void); unsigned any(void) {{ return nondet_uint(); }}
+             void make(unsigned n) {{ any(); ring.start = malloc(n); ring.end = ring.start + n; ring.head = ring.start; low = high = ring.start; }}
+             int left(void) {{ return ring.end - ring.head; }}
+             int main(void) {{ any(); make(9); ring.head++; high += any(); {more} return left() + (low < high); }}"
+        )
+    };
+    for machine in [MachineModel::Ilp32, MachineModel::Lp64] {
+        for text in ["", "left();", "for (int i = 0; i < 3; i++) left();"] {
+            assert_eq!(open(&program(text), machine), [""; 0], "{text}");
+        }
+        for text in [
+            "make(8);",
+            "low = malloc(7);",
+            "while (any()) make(5);",
+            "if (any()) main();",
+            "while (left() > 3) ring.start = malloc(6);",
+        ] {
+            assert_eq!(open(&program(text), machine), [DISTANCE, ORDER], "{text}");
+        }
+    }
+}

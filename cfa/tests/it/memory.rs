@@ -283,3 +283,16 @@ fn positions_without_a_value_make_bytes() {
     let program = crate::try_load(text, MachineModel::Ilp32).expect("it can be read");
     assert_eq!(widths(&program, "g"), [None]);
 }
+
+#[test]
+fn addresses_that_are_known_later_are_no_inputs() {
+    // `main` comes before the values of the members, through the one of which it reads at a position from outside.
+    let text = "void *malloc(unsigned long); unsigned nondet_uint(void);
+struct buffer { char *bytes; unsigned count; } b;
+int main(void) { void make(struct buffer *); make(&b); unsigned at = nondet_uint(); return at < b.count ? b.bytes[at] : 0; }
+void make(struct buffer *b) { b->count = 9; b->bytes = malloc(9); b->bytes[0] = 1; }";
+    for (machine, pointer) in [(MachineModel::Ilp32, 32), (MachineModel::Lp64, 64)] {
+        let program = crate::try_load(text, machine).expect("it can be read");
+        assert_eq!(widths(&program, "b"), [Some(pointer), Some(32)]);
+    }
+}
