@@ -50,3 +50,17 @@ fn members_of_an_element() {
     assert!(proves(&text(1000)));
     assert!(!proves(&text(1001)));
 }
+
+#[test]
+fn what_a_function_returns_is_within_its_string() {
+    let text = |end: &str| {
+        format!(
+            "void *malloc(unsigned); char *end(char *s) {{ while (*s) s++; return s; }}
+            int main(void) {{ unsigned n = __VERIFIER_nondet_uint(); assume(n < 1000); char *s = malloc(n + 1);
+            for (unsigned i = 0; i < n; i++) s[i] = __VERIFIER_nondet_int();
+            s[n] = 0; char *e = end(s); check(e <= s + {end}); return 0; }}"
+        )
+    };
+    assert!(proves(&text("n")));
+    assert!(!proves(&text("n / 2")));
+}

@@ -579,6 +579,10 @@ pub(crate) fn interesting_variables(program: &Program, in_scope: &dyn Fn(VarId) 
             _ => {}
         }
     }
+    // Others that are looked at, as by a function that checks something.
+    for cond in tested(program) {
+        program.exprs.vars(cond).into_iter().for_each(|v| weights[v.index()] = weights[v.index()].max(1));
+    }
     let mut vars: Vec<VarId> = (0..program.vars.len()).map(VarId::new).collect();
     vars.retain(|&var| weights[var.index()] > 0 && is_usable(program, in_scope, var));
     vars.sort_by_key(|var| std::cmp::Reverse(weights[var.index()]));

@@ -97,10 +97,12 @@ fn for_all_inputs(manager: &mut Manager, t: TermId, decisions: usize) -> TermId 
     manager.terms.and_all(&both)
 }
 
-/// Whether a formula reads memory at fixed addresses only. What is said of a single element of an array, or of one node of
-/// a list, seldom stays true.
-fn reads_cells_only(terms: &Terms, t: TermId) -> bool {
-    terms.reads(t).into_iter().all(|(_, at)| terms.symbols(at).is_empty())
+/// The disjuncts that read memory at fixed addresses only. What is said of a single element of an array, or of one node of a
+/// list, seldom stays true: of "`while (*p) p++;` leaves `p <= end`" the second part is left.
+fn about_cells(terms: &mut Terms, t: TermId) -> TermId {
+    let mut disjuncts = terms.disjuncts(t);
+    disjuncts.retain(|&part| terms.reads(part).into_iter().all(|(_, at)| terms.symbols(at).is_empty()));
+    terms.or_all(&disjuncts)
 }
 
 /// What a condition "unless i < n, P(n)" says of an earlier iteration: P(i), and the same the other way round. Where the loop
@@ -138,7 +140,10 @@ impl Guesser<'_> {
         let preconditions = self.preconditions;
         let mut found: Vec<TermId> =
             preconditions.iter().copied().filter(|&term| self.is_about(&usable, term)).collect();
-        found.retain(|&term| reads_cells_only(&self.manager.terms, term));
+        for term in &mut found {
+            *term = about_cells(&mut self.manager.terms, *term);
+        }
+        found.retain(|&term| term != Terms::fls());
         let relaxed: Vec<TermId> =
             found.iter().flat_map(|&term| with_counters(&mut self.manager.terms, term)).collect();
         found.extend(relaxed);
