@@ -194,6 +194,16 @@ impl Poly {
         Ok((quotient, rest))
     }
 
+    /// A product of two atoms and a positive constant as an atom, and the constant times the other one, which is to be one that
+    /// `is_second` chooses.
+    pub(crate) fn split_product(&self, is_second: impl Fn(Atom) -> bool) -> Option<(Poly, Poly)> {
+        let (monomial, &factor) = self.summands.iter().next().filter(|_| self.summands.len() == 1)?;
+        let atoms: Vec<Atom> = monomial.iter().flat_map(|&(atom, power)| (0..power).map(move |_| atom)).collect();
+        let (&[one, other], 1, 1..) = (&atoms[..], self.divisor, factor) else { return None };
+        let (first, second) = [(one, other), (other, one)].into_iter().find(|pair| is_second(pair.1))?;
+        Some((Poly::atom(first), Poly::atom(second).times_constant(factor).ok()?))
+    }
+
     /// Whether a summand has a negative coefficient.
     pub(crate) fn has_negative(&self) -> bool {
         self.summands.values().any(|coefficient| *coefficient < 0)

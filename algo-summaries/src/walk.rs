@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use cfa::ids::{EdgeId, ExprId, FuncId, NodeId, RegionId};
+use cfa::ids::{EdgeId, ExprId, FuncId, NodeId, RegionId, VarId};
 use cfa::ir::{BinOp, ExprKind, Op};
 use cfa::{AllocKind, IntTy, Program};
 use cpa_core::{Cx, Stop};
@@ -16,7 +16,7 @@ use crate::arrays::Write;
 use crate::eval::{gave_up, signed_regions};
 use crate::loops::Changes;
 use crate::poly::{Atom, Poly};
-use crate::pool::{ArrayId, AtomKind, CondId, Pool};
+use crate::pool::{ArrayId, ArrayKind, AtomKind, CondId, Pool};
 use crate::prove::Prover;
 use crate::range::Range;
 use crate::state::{Cells, Extent, Named, Names, ObjectId, State};
@@ -65,6 +65,8 @@ pub(crate) struct Walker<'a> {
     pub(crate) prover: Prover,
     pub(crate) names: Names,
     pub(crate) signed: Vec<bool>,
+    /// Variables that may say how long the rows of tables in a region are, see [`row_lengths`].
+    row_lengths: BTreeSet<(RegionId, VarId)>,
     pub(crate) manner: Manner,
     /// The objects that stand for all those that an operation makes in a loop, and those with rows.
     pub(crate) tables: BTreeSet<ObjectId>,
@@ -90,6 +92,7 @@ impl<'a> Walker<'a> {
             prover: Prover::new(limits),
             names: Names::default(),
             signed: signed_regions(program),
+            row_lengths: row_lengths(program),
             manner,
             tables: BTreeSet::new(),
             changes: FxHashMap::default(),
@@ -275,8 +278,8 @@ impl<'a> Walker<'a> {
                 let array = self.pool.write(array, &index, &value, &mut decide)?;
                 state.memory.insert(cells, array);
             }
-            Op::Alloc { var, size, kind, .. } => {
-                let extent = self.extent(state, *size, *kind)?;
+            Op::Alloc { var, size, kind, region } => {
+                let extent = self.extent(state, *size, *kind, *region)?;
                 let name = self.names.name(Named::Result(id), state);
                 let object = program.objects.len() as u32 + name;
                 let base = match self.iterations[..] {
@@ -306,8 +309,9 @@ impl<'a> Walker<'a> {
         Ok(Some(edge.dst))
     }
 
-    /// How large a new object is. The size of an array of arrays is the number of rows times the size of a row.
-    fn extent(&mut self, state: &State, size: ExprId, kind: AllocKind) -> Result<Extent, Stop> {
+    /// How large a new object is. The size of an array of arrays is the number of rows times the size of a row; so is that of a
+    /// table in an object of the heap, "`a[i * n + j]`".
+    fn extent(&mut self, state: &State, size: ExprId, kind: AllocKind, region: RegionId) -> Result<Extent, Stop> {
         let variable = kind == AllocKind::VariableLength;
         let mut extent = Extent { size: self.value(state, size, variable)?, rows: Vec::new() };
         let mut part = size;
@@ -318,6 +322,11 @@ impl<'a> Walker<'a> {
             }
             extent.rows.push((self.value(state, count, true)?, bytes));
             part = length;
+        }
+        if kind == AllocKind::Heap {
+            let of_region = self.row_lengths.iter().filter(|(of, _)| *of == region);
+            let lengths: BTreeSet<Atom> = of_region.filter_map(|(_, var)| state.vars.get(var)?.as_atom()).collect();
+            extent.rows.extend(extent.size.split_product(|atom| lengths.contains(&atom)));
         }
         Ok(extent)
     }
@@ -398,8 +407,12 @@ impl<'a> Walker<'a> {
         if let Some(base) = self.base(&address)?
             && let AtomKind::Base(object) = *self.pool.kind(base)
             && address == Poly::atom(base)
-            && state.objects.get(&object).is_some_and(|extent| extent.size == size && extent.rows.is_empty())
+            && let Some(extent) = state.objects.get(&object).filter(|extent| extent.size == size)
         {
+            if !extent.rows.is_empty() {
+                state.memory.insert((object, region), self.pool.intern_array(ArrayKind::Zero));
+                return Ok(());
+            }
             // All of a new object; nothing is said of a part of a cell at its end.
             let count = match self.pool.is_multiple(&size, bytes)? {
                 true => size.over(bytes)?,
@@ -435,5 +448,42 @@ impl<'a> Walker<'a> {
         let array = self.pool.layer(array, count, &write, hole)?;
         state.memory.insert(cells, array);
         Ok(())
+    }
+}
+
+/// The variables that others are multiplied with in the addresses of a region, and those that are passed for them: the `n` of
+/// "`a[i * n + j]`".
+fn row_lengths(program: &Program) -> BTreeSet<(RegionId, VarId)> {
+    let exprs = &program.exprs;
+    let mut found = BTreeSet::new();
+    for edge in &program.edges {
+        let (Op::Load { addr, region, .. } | Op::Store { addr, region, .. }) = edge.op else { continue };
+        let mut todo = vec![addr];
+        while let Some(id) = todo.pop() {
+            if let ExprKind::Binary(BinOp::Mul, left, right) = exprs.get(id).kind {
+                let factors = [left, right].into_iter().filter_map(|factor| exprs.converted_var(factor));
+                found.extend(factors.map(|var| (region, var)));
+            }
+            todo.extend(exprs.operands(id));
+        }
+    }
+    loop {
+        let known = found.len();
+        for edge in &program.edges {
+            let (vars, values) = match &edge.op {
+                Op::Assign { var, value } => (std::slice::from_ref(var), std::slice::from_ref(value)),
+                Op::Call { callee, args, .. } => (&program.func(*callee).params[..], &args[..]),
+                _ => continue,
+            };
+            for (var, value) in vars.iter().zip(values) {
+                let Some(source) = exprs.converted_var(*value) else { continue };
+                let regions: Vec<RegionId> =
+                    found.iter().filter(|(_, known)| known == var).map(|(region, _)| *region).collect();
+                found.extend(regions.into_iter().map(|region| (region, source)));
+            }
+        }
+        if found.len() == known {
+            return found;
+        }
     }
 }

@@ -622,6 +622,43 @@ fn tables_may_have_rows_of_any_length() {
     right_and_wrong(&cube, "j >= 0 && j < k) check", "j >= 0 && j <= k) check");
 }
 
+/// Rows that the program numbers itself, also in functions.
+#[test]
+fn tables_may_lie_in_objects_of_the_heap() {
+    let begin = "int n = __VERIFIER_nondet_int(); int k = __VERIFIER_nondet_int(); if (n < 1 || k < 1 || n > 500 || k > 500) return 0;";
+    let transposed = format!(
+        "{begin} int *t = malloc(n * k * sizeof(int)); int *u = malloc(sizeof(int) * k * n);
+        for (int i = 0; i < n; i++) for (int j = 0; j < k; j++) t[i * k + j] = 3 * i - j;
+        for (int i = 0; i < n; i++) for (int j = 0; j < k; j++) u[j * n + i] = t[i * k + j];
+        for (int i = 0; i < k; i++) for (int j = 0; j < n; j++) check(u[i * n + j] == 3 * j - i);"
+    );
+    right_and_wrong(&transposed, "= t[i * k + j]", "= t[i * k]");
+    right_and_wrong(&transposed, "3 * j - i", "3 * i - j");
+    right_and_wrong(&transposed, "int j = 0; j < n; j++) check", "int j = 0; j <= n; j++) check");
+    let cleared = format!(
+        "{begin} int *t = calloc(n * k, sizeof(int)); for (int i = 0; i < n; i++) t[i * k] = i;
+        int i = __VERIFIER_nondet_int(); int j = __VERIFIER_nondet_int();
+        if (i >= 0 && i < n && j > 0 && j < k) check(t[i * k + j] == 0);"
+    );
+    right_and_wrong(&cleared, "j > 0", "j >= 0");
+    right_and_wrong(&cleared, "calloc(n * k, sizeof(int))", "malloc(n * k * sizeof(int))");
+    // A table that is filled element by element is none.
+    let flat = format!(
+        "{begin} int *t = malloc(sizeof(int) * n * n); for (int i = 0; i < n * n; i++) t[i] = 2 * i;
+        for (int i = 0; i < n * n; i++) check(t[i] == 2 * i);"
+    );
+    right_and_wrong(&flat, "== 2 * i", "== 3 * i");
+    let of_functions = |row: &str| {
+        format!(
+            "{HEAD} void fill(int *t, int h, int w) {{ for (int y = 0; y < h; y++) for (int x = 0; x < w; x++) t[{row} + x] = x - y; }}
+            int main(void) {{ {begin} int *t = malloc(4 * n * k); fill(t, n, k);
+            for (int i = 0; i < n; i++) for (int j = 0; j < k; j++) check(t[i * k + j] == j - i); return 0; }}"
+        )
+    };
+    assert!(proved(&of_functions("y * w")));
+    assert!(!proved(&of_functions("y * h")));
+}
+
 #[test]
 fn tables_may_be_filled_from_their_ends() {
     let begin = "int n = __VERIFIER_nondet_int(); if (n < 1 || n > 500) return 0; int t[n][n]; int u[n][n];

@@ -352,17 +352,24 @@ fn show(statements: &[Statement], text: &mut String) {
     }
 }
 
-/// A program that runs the statements with any `n` from 1 to 6 and any `x`, and calls `reach_error` in the given case.
-fn program(statements: &[Statement], case: &str) -> String {
-    let mut text = format!(
+/// A program that runs the statements with any `n` from 1 to 6 and any `x`, and calls `reach_error` in the given case. The table is
+/// an array of arrays, or its rows are numbered in an object of the heap.
+fn program(statements: &[Statement], case: &str, heap: bool) -> String {
+    let head = format!(
         "extern int __VERIFIER_nondet_int(void); extern void abort(void); void reach_error(void) {{ abort(); }}
         int a[{LENGTH}]; int b[{LENGTH}];
         int main(void) {{ int n = __VERIFIER_nondet_int(); int x = __VERIFIER_nondet_int(); int s = 0; int t = 1;
-        if (n < 1 || n > {TABLE}) return 0; int m[n][n];\n"
+        if (n < 1 || n > {TABLE}) return 0;\n"
     );
+    let mut text = String::new();
     show(statements, &mut text);
     writeln!(text, "if ({case}) reach_error(); return 0; }}").unwrap();
-    text
+    if heap {
+        let text = text.replace("m[", "m[(").replace("][", ") * n + ");
+        format!("extern void *malloc(unsigned);\n{head} int *m = malloc(n * n * sizeof(int));\n{text}")
+    } else {
+        format!("{head} int m[n][n];\n{text}")
+    }
 }
 
 #[test]
@@ -400,10 +407,11 @@ fn what_an_execution_does_is_not_excluded() {
         // Written such that no literal is out of range.
         let (high, low) = (value / 2, value - value / 2);
         // For one input alone, since what is false of it may be possible for others.
-        let wrong = program(&statements, &format!("n == {n} && x == {x} && {what} == ({high}) + ({low})"));
+        let heap = seed % 2 == 0;
+        let wrong = program(&statements, &format!("n == {n} && x == {x} && {what} == ({high}) + ({low})"), heap);
         assert!(!proved(&wrong), "proved, but n = {n} and x = {x} reach the error:\n{wrong}");
         let case = format!("n == {n} && x == {x} && {what} != ({high}) + ({low})");
-        strong += u64::from(proved(&program(&statements, &case)));
+        strong += u64::from(proved(&program(&statements, &case, heap)));
         checked += 1;
     }
     assert_eq!(checked, programs, "most programs stay inside of their arrays");
