@@ -294,5 +294,8 @@ void make(struct buffer *b) { b->count = 9; b->bytes = malloc(9); b->bytes[0] = 
     for (machine, pointer) in [(MachineModel::Ilp32, 32), (MachineModel::Lp64, 64)] {
         let program = crate::try_load(text, machine).expect("it can be read");
         assert_eq!(widths(&program, "b"), [Some(pointer), Some(32)]);
+        let foreign = text.replace("malloc(9)", "other()").replace("int main", "char *other(void); int main");
+        let program = crate::try_load(&foreign, machine).expect("it can be read");
+        assert_eq!(widths(&program, "b"), [None]);
     }
 }
