@@ -64,3 +64,20 @@ fn what_a_function_returns_is_within_its_string() {
     assert!(proves(&text("n")));
     assert!(!proves(&text("n / 2")));
 }
+
+#[test]
+fn pieces_of_an_object() {
+    let text = |most: u32| {
+        format!(
+            "void *malloc(unsigned); struct arena {{ unsigned char *base; unsigned used, size; }};
+            void *take(struct arena *a, unsigned n) {{ n = (n + 7) & ~7u; if (n > a->size - a->used) return 0;
+              void *piece = a->base + a->used; a->used += n; return piece; }}
+            int main(void) {{ struct arena a; a.size = 1024; a.used = 0; a.base = malloc(1024);
+            while (__VERIFIER_nondet_int()) {{ unsigned n = __VERIFIER_nondet_uint(); assume(n <= 256);
+              unsigned char *p = take(&a, n); if (p) check(p >= a.base && p + n <= a.base + {most});
+              check(a.used <= a.size); }} return 0; }}"
+        )
+    };
+    assert!(proves(&text(1024)));
+    assert!(!proves(&text(1000)));
+}

@@ -18,7 +18,7 @@ use super::arrays::{Search, Weaker, cell_term, cells, number, widened};
 use super::env::Env;
 use super::instances::INDEX;
 use super::memory::{Base, Layout, assigned};
-use super::nullspace::{independent, null_space};
+use super::nullspace::{MAX_COEFFICIENT, independent, null_space};
 use super::sample::Sample;
 use super::sums;
 use crate::cutpoints::{Cutpoint, Cutpoints};
@@ -31,6 +31,8 @@ const COPIES: usize = 12;
 const CONSTANTS: usize = 10;
 /// How many variables equations are looked for over.
 const LINEAR: usize = 12;
+/// How many variables and cells are looked at that may hold addresses.
+const ADDRESSES: usize = 24;
 /// How many variables are multiplied with each other.
 const MULTIPLIED: usize = 5;
 /// How many variables say of how many elements the sum is looked at.
@@ -418,6 +420,7 @@ impl<'a> Guesser<'a> {
     pub(super) fn equations(&mut self, atoms: &[Atom], out: &mut Vec<TermId>) {
         let known = |atom: &&Atom| self.samples.iter().all(|sample| value_of(**atom, sample).is_some());
         let known: Vec<Atom> = atoms.iter().filter(known).copied().collect();
+        self.addresses(&known, out);
         let mut widths: Vec<u32> = known.iter().map(|&atom| self.ty(atom).bits).collect();
         widths.sort_unstable();
         widths.dedup();
@@ -439,6 +442,19 @@ impl<'a> Guesser<'a> {
                     monomials.extend(few[at..].iter().map(|&b| vec![a, b]));
                 }
                 self.equations_over(&monomials, width, out);
+            }
+        }
+    }
+
+    /// Constants that are no coefficients of other equations, as the addresses of objects that are made once.
+    fn addresses(&mut self, atoms: &[Atom], out: &mut Vec<TermId>) {
+        for &atom in atoms.iter().take(ADDRESSES) {
+            let mut values = self.samples.iter().map(|sample| value_of(atom, sample));
+            let Some(Some(value)) = values.next() else { continue };
+            if value.abs() > MAX_COEFFICIENT && values.all(|other| other == Some(value)) {
+                let (x, ty) = (self.term(atom), self.ty(atom));
+                let address = self.manager.encoder.constant(&mut self.manager.terms, value, ty);
+                out.push(self.manager.terms.eq(x, address));
             }
         }
     }

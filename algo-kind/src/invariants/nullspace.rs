@@ -7,7 +7,7 @@
 use super::value::gcd;
 
 /// Coefficients beyond this do not occur in useful equations.
-const MAX_COEFFICIENT: i128 = 1 << 20;
+pub(super) const MAX_COEFFICIENT: i128 = 1 << 20;
 
 /// A basis of the integer vectors that are orthogonal to all rows, as far as their coefficients are small.
 pub fn null_space(rows: Vec<Vec<i128>>, columns: usize) -> Vec<Vec<i128>> {

@@ -5,6 +5,7 @@ mod mixed;
 mod proofs;
 mod random;
 mod scattered;
+mod tables;
 
 use std::sync::Arc;
 
