@@ -3,9 +3,13 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 fn verify(name: &str, text: &str, arguments: &[&str]) -> String {
-    let folder = std::env::temp_dir().join(format!("cpa-verify-{}-{name}", std::process::id()));
+    // Tests run at the same time, and some use the same names.
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let folder = std::env::temp_dir().join(format!("cpa-verify-{}-{number}-{name}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let file: PathBuf = folder.join("program.c");
     std::fs::write(&file, text).unwrap();
