@@ -469,18 +469,11 @@ fn row_lengths(program: &Program) -> BTreeSet<(RegionId, VarId)> {
     }
     loop {
         let known = found.len();
-        for edge in &program.edges {
-            let (vars, values) = match &edge.op {
-                Op::Assign { var, value } => (std::slice::from_ref(var), std::slice::from_ref(value)),
-                Op::Call { callee, args, .. } => (&program.func(*callee).params[..], &args[..]),
-                _ => continue,
-            };
-            for (var, value) in vars.iter().zip(values) {
-                let Some(source) = exprs.converted_var(*value) else { continue };
-                let regions: Vec<RegionId> =
-                    found.iter().filter(|(_, known)| known == var).map(|(region, _)| *region).collect();
-                found.extend(regions.into_iter().map(|region| (region, source)));
-            }
+        for (var, value) in program.assigned() {
+            let Some(source) = exprs.converted_var(value) else { continue };
+            let of_var = found.iter().filter(|(_, known)| *known == var);
+            let regions: Vec<RegionId> = of_var.map(|(region, _)| *region).collect();
+            found.extend(regions.into_iter().map(|region| (region, source)));
         }
         if found.len() == known {
             return found;

@@ -4,8 +4,7 @@
 use std::sync::Arc;
 
 use crate::exprs::Exprs;
-use crate::ids::RegionId;
-use crate::ids::{EdgeId, FuncId, NodeId, VarId};
+use crate::ids::{EdgeId, ExprId, FuncId, NodeId, RegionId, VarId};
 use crate::ir::{Edge, Function, HavocOrigin, Node, Object, Op, Region, Scope, Span, Var};
 use crate::location::{LineTable, Location};
 use crate::loops::Loops;
@@ -179,6 +178,18 @@ impl Program {
     /// All edge ids.
     pub fn edge_ids(&self) -> impl Iterator<Item = EdgeId> + use<> {
         (0..self.edges.len()).map(EdgeId::new)
+    }
+
+    /// What is assigned to variables and passed to parameters, anywhere in the program.
+    pub fn assigned(&self) -> impl Iterator<Item = (VarId, ExprId)> {
+        self.edges.iter().flat_map(|edge| {
+            let (vars, values) = match &edge.op {
+                Op::Assign { var, value } => (std::slice::from_ref(var), std::slice::from_ref(value)),
+                Op::Call { callee, args, .. } => (&self.func(*callee).params[..], &args[..]),
+                _ => (&[][..], &[][..]),
+            };
+            vars.iter().copied().zip(values.iter().copied())
+        })
     }
 
     /// The first function of the given name.

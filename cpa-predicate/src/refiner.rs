@@ -59,6 +59,15 @@ impl Default for RefinerOptions {
     }
 }
 
+/// What a refinement tracks along a path.
+struct Tracked {
+    precision: Precision,
+    /// The first abstraction state of the path that gets predicates.
+    first: Option<ArgId>,
+    /// The first one that gets some which it did not track.
+    first_new: Option<ArgId>,
+}
+
 /// Decides abstract counterexamples and rules out the spurious ones.
 pub struct PredicateRefiner {
     program: Arc<Program>,
@@ -180,52 +189,42 @@ impl PredicateRefiner {
     /// Tracks the atoms of the interpolants from the pivot on. Where all of them are tracked already, because a Cartesian
     /// abstraction loses what only a disjunction of them says, the interpolants as a whole become predicates.
     fn new_predicates(&self, manager: &mut Manager, arg: &Arg, cuts: &[ArgId], interpolants: &[TermId]) -> Refinement {
-        let inherited = cuts.last().map(|&node| arg.precision(node).get(self.handle).clone()).unwrap_or_default();
-        let mut pivot = None;
-        let (mut found, mut precision) = (Vec::new(), inherited.clone());
-        for split in [self.options.split_atoms, false] {
-            found = interpolants.iter().map(|&term| self.predicates(manager, term, split)).collect();
-            precision = inherited.clone();
-            for (&node, predicates) in cuts.iter().zip(&found) {
-                precision = precision.with(self.scope(arg.location(node)), predicates.iter().copied());
-            }
-            self.share(manager, arg, cuts, &found);
-            pivot = self.first_new(manager, arg, cuts, &found, &precision);
-            if pivot.is_some() {
-                break;
-            }
+        let mut tracked = self.track(manager, arg, cuts, interpolants, self.options.split_atoms);
+        if tracked.first_new.is_none() {
+            tracked = self.track(manager, arg, cuts, interpolants, false);
         }
         // Without a new predicate the same states are computed again and the CEGAR loop notices the repetition; without
         // any predicate the target itself is asked again.
-        let constrained =
-            || cuts.iter().zip(&found).find(|(_, predicates)| !predicates.is_empty()).map(|(&node, _)| node);
-        let pivot = pivot.or_else(constrained).or(cuts.first().copied());
-        let cuts = pivot.map(|pivot| Cut { pivot, precisions: vec![self.handle.precision(precision)] });
+        let pivot = tracked.first_new.or(tracked.first).or(cuts.first().copied());
+        let precisions = vec![self.handle.precision(tracked.precision)];
+        let cuts = pivot.map(|pivot| Cut { pivot, precisions });
         Refinement::Spurious { cuts: cuts.into_iter().collect() }
     }
 
-    /// The first abstraction state of a path that gets a predicate which it did not track.
-    fn first_new(
-        &self,
-        manager: &Manager,
-        arg: &Arg,
-        cuts: &[ArgId],
-        found: &[Vec<PredId>],
-        precision: &Precision,
-    ) -> Option<ArgId> {
-        let is_new = |&(node, predicates): &(&ArgId, &Vec<PredId>)| {
-            let known = arg.state(*node).get(self.handle).tracked();
+    /// Tracks the predicates of the interpolants.
+    fn track(&self, manager: &mut Manager, arg: &Arg, cuts: &[ArgId], interpolants: &[TermId], split: bool) -> Tracked {
+        let mut precision = cuts.last().map(|&node| arg.precision(node).get(self.handle).clone()).unwrap_or_default();
+        let found: Vec<Vec<PredId>> = interpolants.iter().map(|&term| self.predicates(manager, term, split)).collect();
+        for (&node, predicates) in cuts.iter().zip(&found) {
+            precision = precision.with(self.scope(arg.location(node)), predicates.iter().copied());
+        }
+        self.share(manager, arg, cuts, &found);
+        let is_new = |node: ArgId, predicates: &[PredId]| {
+            let known = arg.state(node).get(self.handle).tracked();
             match self.options.sharing {
                 // What is needed at a later visit of the location does not make this one worth computing again.
                 Sharing::Path => predicates.iter().any(|p| !known.contains(p)),
                 Sharing::Location | Sharing::Function | Sharing::Global => {
-                    let location = arg.location(*node);
+                    let location = arg.location(node);
                     let wanted = precision.tracked(&manager.shared, self.program.node(location).func, location);
                     wanted.iter().any(|p| !known.contains(p))
                 }
             }
         };
-        cuts.iter().zip(found).find(is_new).map(|(&node, _)| node)
+        let with_predicates = || cuts.iter().copied().zip(&found);
+        let first = with_predicates().find(|(_, predicates)| !predicates.is_empty()).map(|(node, _)| node);
+        let first_new = with_predicates().find(|(node, predicates)| is_new(*node, predicates)).map(|(node, _)| node);
+        Tracked { precision, first, first_new }
     }
 
     /// Adds predicates to those that all later abstractions track.

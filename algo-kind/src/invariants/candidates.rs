@@ -17,7 +17,7 @@ use smt::{BvBin, BvCmp, TermId, Value};
 use super::arrays::{Search, Weaker, cell_term, cells, number, widened};
 use super::env::Env;
 use super::instances::INDEX;
-use super::memory::{Base, Layout, assigned};
+use super::memory::{Base, Layout};
 use super::nullspace::{MAX_COEFFICIENT, independent, null_space};
 use super::sample::Sample;
 use super::sums;
@@ -222,7 +222,7 @@ impl<'a> Guesser<'a> {
     fn copies(&mut self, in_scope: &dyn Fn(VarId) -> bool, out: &mut Vec<TermId>) {
         let (program, mut found) = (self.program, 0);
         let usable = |var: VarId| is_usable(program, in_scope, var);
-        for (var, value) in assigned(program) {
+        for (var, value) in program.assigned() {
             let Some(from) = program.exprs.converted_var(value).filter(|&from| from != var) else { continue };
             let atoms = [Atom::Var(var), Atom::Var(from)];
             if found == COPIES || !usable(var) || !usable(from) || self.ty(atoms[0]) != self.ty(atoms[1]) {

@@ -332,7 +332,7 @@ impl Layout {
 
     /// Arrays that are accessed through parameters and copies of pointers begin where the originals point to.
     fn aliases(&mut self, program: &Program) {
-        let sources: Vec<(VarId, ExprId)> = assigned(program).collect();
+        let sources: Vec<(VarId, ExprId)> = program.assigned().collect();
         let mut next = 0;
         while next < self.arrays.len() && self.arrays.len() < 2 * ARRAYS {
             let array = self.arrays[next].clone();
@@ -363,18 +363,6 @@ fn accesses(program: &Program) -> impl Iterator<Item = (ExprId, RegionId, IntTy)
         Op::Load { var, addr, region } => Some((addr, region, program.var(var).ty)),
         Op::Store { addr, value, region } => Some((addr, region, program.exprs.ty(value))),
         _ => None,
-    })
-}
-
-/// What is assigned to variables and passed to parameters.
-pub(crate) fn assigned(program: &Program) -> impl Iterator<Item = (VarId, ExprId)> {
-    program.edges.iter().flat_map(|edge| {
-        let (vars, values) = match &edge.op {
-            Op::Assign { var, value } => (std::slice::from_ref(var), std::slice::from_ref(value)),
-            Op::Call { callee, args, .. } => (&program.func(*callee).params[..], &args[..]),
-            _ => (&[][..], &[][..]),
-        };
-        vars.iter().copied().zip(values.iter().copied())
     })
 }
 

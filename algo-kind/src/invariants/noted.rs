@@ -12,7 +12,7 @@ use smt::{BvBin, Term, TermId};
 
 use super::candidates::{Guesser, holds, is_usable, variable};
 use super::instances::index;
-use super::memory::{Layout, assigned};
+use super::memory::Layout;
 
 /// How many candidates are tried.
 const CANDIDATES: usize = 24;
@@ -144,7 +144,7 @@ impl Guesser<'_> {
     fn starts(&mut self, var: VarId, noted: ExprId, usable: &dyn Fn(VarId) -> bool) -> Vec<TermId> {
         let program = self.program;
         let mut starts: Vec<TermId> = Vec::new();
-        for (_, value) in assigned(program).filter(|&(written, value)| written == var && value != noted) {
+        for (_, value) in program.assigned().filter(|&(written, value)| written == var && value != noted) {
             let is_simple = match program.exprs.get(value).kind {
                 ExprKind::Const(_) => true,
                 ExprKind::Var(from) => from != var && usable(from),

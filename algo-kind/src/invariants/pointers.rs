@@ -10,7 +10,7 @@ use cfa::ids::{ExprId, RegionId, VarId};
 use cfa::ir::{Object, Op};
 use rustc_hash::FxHashMap;
 
-use super::memory::{Address, Array, Base, Index, Part, Walk, assigned, object_at, split, steady_variables};
+use super::memory::{Address, Array, Base, Index, Part, Walk, object_at, split, steady_variables};
 use super::value::gcd;
 
 /// An address as an element of an array.
@@ -67,7 +67,7 @@ impl Pointers {
     pub(crate) fn of(program: &Program) -> Self {
         let mut set: FxHashMap<VarId, Vec<ExprId>> = FxHashMap::default();
         let bits = program.machine.size_type().bits;
-        for (var, value) in assigned(program).filter(|(var, _)| program.var(*var).ty.bits == bits) {
+        for (var, value) in program.assigned().filter(|(var, _)| program.var(*var).ty.bits == bits) {
             let values = set.entry(var).or_default();
             if !values.contains(&value) {
                 values.push(value);

@@ -6,6 +6,8 @@
 //! copies and parts of addresses, and the bits below the alignment of an object. So is what is computed from a variable that
 //! also holds numbers; these are what a program computes with.
 
+use std::cell::LazyCell;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ids::ExprId;
@@ -65,7 +67,8 @@ struct Members {
 fn members(input: &Input<'_>, edges: &[(usize, &Edge)], found: &PointsTo<'_>) -> FxHashMap<usize, Members> {
     let mut members: FxHashMap<usize, Members> = FxHashMap::default();
     let fixed = (0..input.objects.len()).map(|at| (found.find(at), true, input.aligns[at]));
-    let repeated = repeated(edges, Some(input.funcs));
+    // Most programs make no objects.
+    let repeated = LazyCell::new(|| repeated(edges, Some(input.funcs)));
     let made = edges.iter().filter_map(|(at, edge)| {
         let Op::Alloc { kind, .. } = &edge.op else { return None };
         let align = match kind {
