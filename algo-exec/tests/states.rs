@@ -400,3 +400,15 @@ fn what_happens_in_any_order_is_not_explored_in_all_orders() {
     assert!(few < all / 3, "{few} instead of {all} steps");
     assert_eq!(verdict(&text.replace("count0 <= 1", "count0 < 1")), "FALSE");
 }
+
+/// What is not supported, and may call back, but lies where only more precise values show that no execution gets.
+#[test]
+fn unsupported_where_values_are_lost() {
+    let text = "void other(char *); char c; void f(void) {} void (*p)(void) = f; int main(void) { int n = 0; for (;;) {
+        if (__VERIFIER_nondet_int() == 1) n = n < 500 ? n + 2 : 0;
+        if (n == 101) { other(&c); if (c) reach_error(); } } }";
+    let (verdict, attempts, _) = explore(text);
+    assert_eq!(verdict, "TRUE");
+    assert!(attempts > 1);
+    assert!(explore(&text.replace("n == 101", "n == 102")).0.contains("call of 'other'"));
+}

@@ -264,7 +264,7 @@ impl States {
                     return Err(Stop::GaveUp(format!("there are more than {} states", self.seen.len())));
                 }
                 let (at, before) = (expansion.at, expansion.steps);
-                let found = self.expand(cx, &mut expansion);
+                let found = cx.check().and_then(|()| self.expand(cx, &mut expansion));
                 self.statistics.steps += expansion.steps - before;
                 match found {
                     Ok(Found::Nothing) => self.expanded += 1,
@@ -292,11 +292,7 @@ impl States {
                             return Ok(Verdict::Unknown(self.unsupported(edge)));
                         }
                         self.open.append(&mut self.active);
-                        if refined {
-                            self.begin(self.limit);
-                        } else {
-                            self.walk.look_for(&self.active);
-                        }
+                        self.begin(if refined { self.limit } else { self.limit.saturating_mul(self.options.factor) });
                     }
                     Err(stop) => {
                         self.paused.push_front(expansion);
@@ -411,7 +407,6 @@ impl States {
                 }
             }
         }
-        cx.check()?;
         Ok(Found::Nothing)
     }
 
