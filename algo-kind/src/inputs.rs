@@ -19,6 +19,9 @@ const ODDS: [(u64, u64); 5] = [(1, 2), (1, 8), (7, 8), (1, 32), (1, 3)];
 /// In one of so many runs every place that asks for inputs has its own spread: many elements that differ little, for example.
 const APART: u32 = 3;
 
+/// How long arguments of the program are on average.
+const LENGTH: u64 = 6;
+
 /// In one of so many runs the inputs may be in order, so that arrays are sorted.
 const SORTED: u32 = 4;
 /// By how much.
@@ -118,6 +121,16 @@ impl Inputs for RandomInputs {
     fn byte(&mut self, _asked: Asked, _addr: u64) -> Option<u8> {
         Some(self.random.next() as u8)
     }
+
+    /// One of so many is the last one; most others are among the constants of the program.
+    fn character(&mut self, _asked: Asked) -> Option<u8> {
+        if self.random.below(LENGTH) == 0 {
+            return Some(0);
+        }
+        let constant = self.interesting[self.random.below(self.interesting.len() as u64) as usize];
+        let visible = u8::try_from(constant).ok().filter(u8::is_ascii_graphic);
+        Some(visible.unwrap_or(b'!' + self.random.below(u64::from(b'~' - b'!')) as u8))
+    }
 }
 
 /// How many inputs of a run are kept.
@@ -165,6 +178,10 @@ impl<'a> Rewinding<'a> {
 }
 
 impl Inputs for Rewinding<'_> {
+    fn character(&mut self, asked: Asked) -> Option<u8> {
+        self.next(|inputs| inputs.character(asked).map(i128::from)).and_then(|character| u8::try_from(character).ok())
+    }
+
     fn value(&mut self, asked: Asked, ty: IntTy) -> Option<i128> {
         self.next(|inputs| inputs.value(asked, ty))
     }

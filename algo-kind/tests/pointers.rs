@@ -81,3 +81,23 @@ fn pieces_of_an_object() {
     assert!(proves(&text(1024)));
     assert!(!proves(&text(1000)));
 }
+
+/// Runs that show what to look for have arguments to read.
+#[test]
+fn arguments_of_the_program() {
+    let text = "int digit(char c) { return c >= '0' && c <= '9' ? c - '0' : 36; }
+        int parse(const char *at) {
+            unsigned value = 0;
+            for (; digit(*at) < 10; at++) value = value * 10 + digit(*at);
+            return value;
+        }
+        int main(int argc, char **argv) {
+            if (argc < 2) return 2;
+            int n = parse(argv[1]), x = 0;
+            if (n < 0 || n > 100) return 1;
+            for (int i = 0; i < n; i++) x += 2;
+            check(x <= BOUND);
+        }";
+    assert!(proves(&text.replace("BOUND", "200")));
+    assert!(!proves(&text.replace("BOUND", "199")));
+}

@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 
 use crate::ast::{Ast, Decl, Expr, Item, Storage};
 use crate::lower::call::is_silent;
-use crate::program::Source;
+use crate::program::{Program, Source};
 
 /// The name of the source file that holds the definitions.
 pub(crate) const FILE: &str = "<library>";
@@ -17,7 +17,12 @@ const TEXTS: [&str; 3] =
     [include_str!("library/string.c"), include_str!("library/other.c"), include_str!("library/more.c")];
 
 /// Functions that need others of the library, which their definitions do not name.
-const NEEDS: [(&str, &str); 9] = [
+const NEEDS: [(&str, &str); 14] = [
+    ("scanf", "__scan_word"),
+    ("scanf", "__scan_text"),
+    ("fscanf", "__scan_word"),
+    ("fscanf", "__scan_text"),
+    ("sscanf", "__scan_text"),
     ("__errno_location", "__errno_any"),
     ("atexit", "__run_exit_handlers"),
     ("qsort", "__qsort_1"),
@@ -91,9 +96,10 @@ pub(crate) fn forget_inline_copies(ast: &mut Ast<'_>, source: &str) {
     }
 }
 
-/// What a function is called in the library: the compiler's `__builtin_memcpy` is `memcpy`.
-pub(crate) fn plain_name(name: &str) -> &str {
-    name.strip_prefix("__builtin_").unwrap_or(name)
+/// What a function is called in the library: the compiler's `__builtin_memcpy` is `memcpy`, a header's `__isoc99_scanf` is
+/// `scanf`.
+pub fn plain_name(name: &str) -> &str {
+    ["__builtin_", "__isoc99_", "__isoc23_"].iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name)
 }
 
 /// A source file with the functions that the program calls and does not define; none if there are no such functions.
@@ -134,14 +140,49 @@ pub(crate) fn source(asts: &[Ast<'_>]) -> Option<Source> {
     if chosen.is_empty() {
         return None;
     }
-    // Declarations first, so that the order does not matter.
-    let texts = || chosen.values().copied().flatten();
-    let heads = texts().map(|text| {
+    let texts: Vec<&str> = chosen.into_values().flatten().copied().collect();
+    Some(Source { name: FILE.to_owned(), text: declared_first(&texts) })
+}
+
+/// Definitions behind their declarations, so that the order does not matter.
+fn declared_first(texts: &[&str]) -> String {
+    let heads = texts.iter().map(|text| {
         let text = &text[text.lines().take_while(|line| line.starts_with("//")).map(|line| line.len() + 1).sum()..];
         format!("{};\n", text.split_once('{').map_or(text, |(head, _)| head).trim_end())
     });
-    let text: String = heads.chain(texts().map(|text| format!("{text}\n"))).collect();
-    Some(Source { name: FILE.to_owned(), text })
+    heads.chain(texts.iter().map(|text| format!("{text}\n"))).collect()
+}
+
+/// The definitions in C of those functions that a program got from here which give it inputs, themselves or by others: an
+/// execution in which they take the place of the system's functions reads what a counterexample says.
+pub fn reading_functions(program: &Program) -> String {
+    let own = program.funcs.iter().filter(|func| func.body.is_some() && !program.is_users(func.span));
+    let names: BTreeSet<&str> = own.map(|func| &*func.name).collect();
+    let known = definitions();
+    let used = known.iter().filter(|(name, _)| names.contains(**name)).flat_map(|(name, texts)| {
+        let text = texts.iter().find(|text| program.sources.iter().any(|source| source.text.contains(**text)));
+        text.map(|text| (*name, *text))
+    });
+    // What is not followed is left to the system.
+    let used: BTreeMap<&str, &str> = used.filter(|(_, text)| !text.contains("__unmodelled")).collect();
+    let mut found: BTreeSet<&str> =
+        used.iter().filter(|(_, text)| text.contains("__VERIFIER_nondet")).map(|(name, _)| *name).collect();
+    loop {
+        let reads = |text: &str| words(text).any(|word| found.contains(word));
+        let is_needed = |name: &str| {
+            name.starts_with("__") && found.iter().any(|other| words(used[other]).any(|word| word == name))
+        };
+        let more: Vec<&str> = (used.iter())
+            .filter(|(name, text)| !found.contains(**name) && (reads(text) || is_needed(name)))
+            .map(|(name, _)| *name)
+            .collect();
+        if more.is_empty() {
+            break;
+        }
+        found.extend(more);
+    }
+    let texts: Vec<&str> = found.into_iter().map(|name| used[name]).collect();
+    declared_first(&texts)
 }
 
 #[cfg(test)]

@@ -231,3 +231,35 @@ fn what_no_compiled_program_does_is_not_confirmed() {
     let lines = verify("uninitialised", text, &[]);
     assert!(lines.contains("\nNot confirmed by execution: ") && lines.contains("main::x has the value 77"), "{lines}");
 }
+
+/// What a program reads with functions of the standard library is read in the execution, too.
+#[test]
+fn what_the_library_reads_is_fed() {
+    let head = "typedef struct F F; extern F *stdin; int scanf(const char *, ...); int __isoc99_fscanf(F *, const char *, ...);\n\
+        int getchar(void); char *fgets(char *, int, F *); int strcmp(const char *, const char *); int rand(void);\n\
+        extern void reach_error(void); extern int __VERIFIER_nondet_int(void);\n";
+    for (name, main) in [
+        (
+            "numbers",
+            "int x; unsigned short y; if (scanf(\"%d %hu\", &x, &y) == 2 && x == -7 && y == 40000) reach_error();",
+        ),
+        ("some", "int x = 1, y = 2; if (scanf(\"%d,%d\", &x, &y) == 1 && x == 5 && y == 2) reach_error();"),
+        ("none", "int x = 1; if (scanf(\"%d\", &x) == -1 && x == 1) reach_error();"),
+        (
+            "words",
+            "char w[9]; long n; if (__isoc99_fscanf(stdin, \"%*d%8s%ld\", w, &n) == 2 && !strcmp(w, \"ab\") && n == 3) reach_error();",
+        ),
+        ("double", "double d; if (scanf(\"%lf\", &d) == 1 && d > 1.5 && d < 1.75) reach_error();"),
+        ("characters", "char c; if (scanf(\"%c\", &c) == 1 && c == 'x' && getchar() == 'y') reach_error();"),
+        ("lines", "char line[9]; if (fgets(line, 9, stdin) && line[0] == 'q' && line[1] == '\\n') reach_error();"),
+        ("order", "if (strcmp(\"b\", \"a\") > 0 && rand() == 17 && __VERIFIER_nondet_int() == 3) reach_error();"),
+    ] {
+        let lines = verify(name, &format!("{head}int main(void) {{ {main} }}\n"), &["--64"]);
+        assert!(lines.contains("\nConfirmed: "), "{name}: {lines}");
+    }
+    // Behind a number there is no digit.
+    let text =
+        format!("{head}int main(void) {{ int x; if (scanf(\"%d\", &x) == 1 && getchar() == '5') reach_error(); }}\n");
+    let lines = verify("restricted", &text, &["--64"]);
+    assert!(lines.contains("Verification result: UNKNOWN"), "{lines}");
+}

@@ -9,11 +9,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use cfa::ir::{FloatTy, HavocOrigin, Op};
+use cfa::ir::{FloatTy, HavocOrigin, Op, Var};
 use cfa::{MOST_ARGUMENTS, Program, Property, VarId, floats};
 use cpa_core::Counterexample;
 
 use crate::inputs::{Input, Origin, inputs};
+use crate::reading;
 use crate::text::literal;
 
 /// The exit code of a run that reaches the error.
@@ -44,6 +45,7 @@ pub fn harness(program: &Program, property: &Property, counterexample: &Countere
     let mut text = head(program, &caveats, arguments);
     error_functions(program, property, &mut text);
     input_functions(program, &inputs, &mut text);
+    reading::functions(program, &mut text);
     other_functions(program, property, &mut text);
     entry(program, &inputs, &mut text);
     Harness { text, arguments, caveats }
@@ -106,16 +108,23 @@ fn error_functions(program: &Program, property: &Property, text: &mut String) {
     }
 }
 
-/// Functions whose values are inputs.
-fn input_functions(program: &Program, inputs: &[Input], text: &mut String) {
-    let mut functions: BTreeMap<&str, (VarId, Vec<&Input>)> = BTreeMap::new();
+/// The functions whose values are inputs, each with a variable that gets one.
+pub(crate) fn giving_inputs(program: &Program) -> BTreeMap<&str, VarId> {
+    let mut functions = BTreeMap::new();
     for edge in &program.edges {
         if let Op::Havoc { var, origin: HavocOrigin::Nondet { function } } = &edge.op
             && !cfa::is_silent(function)
         {
-            functions.entry(&**function).or_insert((*var, Vec::new()));
+            functions.entry(&**function).or_insert(*var);
         }
     }
+    functions
+}
+
+/// Functions whose values are inputs.
+fn input_functions(program: &Program, inputs: &[Input], text: &mut String) {
+    let mut functions: BTreeMap<&str, (VarId, Vec<&Input>)> =
+        giving_inputs(program).into_iter().map(|(name, var)| (name, (var, Vec::new()))).collect();
     for input in inputs {
         if let Origin::Function(function) = &input.origin
             && let Some((_, values)) = functions.get_mut(&**function)
@@ -128,13 +137,18 @@ fn input_functions(program: &Program, inputs: &[Input], text: &mut String) {
     }
 }
 
-fn input_function(program: &Program, name: &str, var: VarId, values: &[&Input], text: &mut String) {
-    let var = program.var(var);
-    let result = match var.float {
+/// The type of a variable in C.
+pub(crate) fn type_name(var: &Var) -> &'static str {
+    match var.float {
         Some(FloatTy::F32) => "float",
         Some(FloatTy::F64) => "double",
         None => var.ty.c_name(),
-    };
+    }
+}
+
+fn input_function(program: &Program, name: &str, var: VarId, values: &[&Input], text: &mut String) {
+    let var = program.var(var);
+    let result = type_name(var);
     let _ = writeln!(text, "\n{result} {name}() {{");
     if values.is_empty() {
         let _ = writeln!(text, "  _exit({EXHAUSTED});\n}}");

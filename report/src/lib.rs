@@ -12,6 +12,7 @@ pub mod inputs;
 pub mod instrument;
 pub mod lint;
 pub mod path;
+mod reading;
 pub mod sha256;
 pub mod summary;
 pub mod text;

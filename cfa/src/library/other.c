@@ -152,6 +152,25 @@ char *fgets(char *line, int size, void *stream) {
   return line;
 }
 
+// What `%s` reads: characters that are no blanks, at least one.
+void __scan_word(char *text, size_t most) {
+  size_t i = 0;
+  do {
+    char c = __VERIFIER_nondet_char();
+    __VERIFIER_assume(!isspace((unsigned char)c));
+    text[i++] = c;
+  } while (i < most && __VERIFIER_nondet_bool());
+  text[i] = 0;
+}
+
+// A text with at least one character that is not followed.
+void __scan_text(char *text, size_t most) {
+  size_t i = 0;
+  do text[i++] = __unmodelled_char();
+  while (i < most && __unmodelled_int());
+  text[i] = 0;
+}
+
 ssize_t read(int file, void *buffer, size_t count) {
   size_t done = __VERIFIER_nondet_size_t();
   if (done > count) return -1;

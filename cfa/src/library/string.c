@@ -191,6 +191,69 @@ int atoi(const char *text) {
   return negative ? value : -value;
 }
 
+long atol(const char *text) { return strtol(text, 0, 10); }
+
+long long atoll(const char *text) { return strtoll(text, 0, 10); }
+
+long strtol(const char *text, char **end, int base) {
+  unsigned long most = ~0ul >> 1;
+  return __number(text, end, base, most, most + 1ull);
+}
+
+long long strtoll(const char *text, char **end, int base) {
+  unsigned long long most = ~0ull >> 1;
+  return __number(text, end, base, most, most + 1);
+}
+
+unsigned long strtoul(const char *text, char **end, int base) { return __number(text, end, base, ~0ul, ~0ul); }
+
+unsigned long long strtoull(const char *text, char **end, int base) { return __number(text, end, base, ~0ull, ~0ull); }
+
+// The number at the beginning of a text; `most` and `least` are the greatest amounts with and without a sign in front. Where
+// they are the same, the type has no negative numbers: what is too large is the greatest number, with a sign, too.
+static unsigned long long __number(const char *text, char **end, int base, unsigned long long most, unsigned long long least) {
+  const char *at = text;
+  while (isspace((unsigned char)*at)) at++;
+  _Bool negative = *at == '-';
+  if (*at == '-' || *at == '+') at++;
+  if (*at == '0' && (at[1] == 'x' || at[1] == 'X') && (base == 0 || base == 16) && __digit(at[2]) < 16) {
+    at += 2;
+    base = 16;
+  }
+  if (base == 0) base = *at == '0' ? 8 : 10;
+  if (base < 2 || base > 36) return 0;
+  unsigned long long limit = negative ? least : most, value = 0;
+  _Bool found = 0, large = 0;
+  for (; __digit(*at) < base; at++) {
+    unsigned digit = __digit(*at);
+    found = 1;
+    if (value > limit / base || (value == limit / base && digit > limit % base)) large = 1;
+    else value = value * base + digit;
+  }
+  if (end) *end = (char *)(found ? at : text);
+  if (large) return negative && most != least ? -limit : limit;
+  return negative ? -value : value;
+}
+
+static int __digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'z') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'Z') return c - 'A' + 10;
+  return 36;
+}
+
+// How a number is read is not followed.
+double strtod(const char *text, char **end) {
+  const char *at = text;
+  while (*at && __unmodelled_int()) at++;
+  if (end) *end = (char *)at;
+  return __unmodelled_double();
+}
+
+float strtof(const char *text, char **end) { return strtod(text, end); }
+
+double atof(const char *text) { return __unmodelled_double(); }
+
 // C leaves open which negative or positive number a comparison returns.
 static int __ordering(_Bool less) {
   int result = __VERIFIER_nondet_int();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::ast::{Expr, ExprRef, Range, Unary};
 use crate::ids::{ExprId, FuncId, NodeId, VarId};
-use crate::ir::{AllocKind, BinOp, CmpOp, FloatTy, HavocOrigin, IntTy, Op};
+use crate::ir::{CmpOp, FloatTy, HavocOrigin, IntTy, Op};
 use crate::library;
 use crate::program::UndefinedFunctions;
 use crate::types::{FunctionType, MachineModel, Type, int};
@@ -72,9 +72,9 @@ const SILENT: [&str; 32] = [
 ];
 
 /// Functions of the standard library whose results are not followed, but are none that somebody may choose.
-const DETERMINED: [&str; 21] = [
-    "atol", "atoll", "atof", "strtol", "strtoul", "strtoll", "strtoull", "strtod", "strtof", "strcoll", "strxfrm",
-    "wcslen", "wcscmp", "difftime", "drand48", "lrand48", "ilogb", "htonl", "htons", "ntohl", "ntohs",
+const DETERMINED: [&str; 12] = [
+    "strcoll", "strxfrm", "wcslen", "wcscmp", "difftime", "drand48", "lrand48", "ilogb", "htonl", "htons", "ntohl",
+    "ntohs",
 ];
 
 /// Functions that change what the program can see even without pointers to it, or are about how numbers are rounded; names
@@ -398,6 +398,9 @@ impl<'a> Lower<'a> {
         if nondet.is_some() || self.links.is_ending(name) || is_silent(name) {
             return self.call_without_values(name, nondet, func, args, range);
         }
+        if let Some(value) = self.scanning(name, args, range) {
+            return value;
+        }
         let values = self.arguments(args, &[], range);
         self.call_site(name, range);
         self.undefined(name, func, args, &values, range)
@@ -412,18 +415,7 @@ impl<'a> Lower<'a> {
         args: &'a [ExprRef],
         range: Range,
     ) -> Val {
-        let begin = self.begin();
-        let mut values = Vec::new();
-        for arg in args {
-            // Texts need not be in memory.
-            let is_text = match self.ast().expr(*arg) {
-                Expr::Str(_) => true,
-                Expr::Ident(name) => name.starts_with("__") && self.lookup(name).is_none(),
-                _ => false,
-            };
-            let value = if is_text { Val::Void } else { self.sequence(begin, &mut values, *arg, range) };
-            values.push(value);
-        }
+        let values = self.arguments_but_texts(args, range);
         if name == "exit" {
             self.run_exit_handlers(range);
         }
@@ -438,9 +430,31 @@ impl<'a> Lower<'a> {
             };
         }
         if let Some(suffix) = nondet {
+            if self.reads_restricted()
+                && let Some(ty) = nondet_type(suffix, self.machine)
+            {
+                let function = self.cx.name.clone();
+                return self.unmodelled(&function, &ty, range);
+            }
             return self.nondet(name, suffix, func, range);
         }
         self.undefined(name, func, args, &values, range)
+    }
+
+    /// Evaluates arguments from left to right but for texts, which need not be in memory.
+    pub(super) fn arguments_but_texts(&mut self, args: &'a [ExprRef], range: Range) -> Vec<Val> {
+        let begin = self.begin();
+        let mut values = Vec::new();
+        for arg in args {
+            let is_text = match self.ast().expr(*arg) {
+                Expr::Str(_) => true,
+                Expr::Ident(name) => name.starts_with("__") && self.lookup(name).is_none(),
+                _ => false,
+            };
+            let value = if is_text { Val::Void } else { self.sequence(begin, &mut values, *arg, range) };
+            values.push(value);
+        }
+        values
     }
 
     /// A call of a function whose body nobody knows.
@@ -518,64 +532,6 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A call of `malloc` and its relatives, which never fail here.
-    fn allocation(&mut self, name: &str, func: Option<FuncId>, args: &'a [ExprRef], range: Range) -> Option<Val> {
-        let kind = match (name, args.len()) {
-            ("malloc" | "__builtin_malloc", 1) | ("calloc" | "__builtin_calloc", 2) | ("realloc", 2) => AllocKind::Heap,
-            ("aligned_alloc" | "memalign", 2) => AllocKind::Heap,
-            ("alloca" | "__builtin_alloca", 1) => AllocKind::Stack,
-            ("free" | "__builtin_free" | "cfree", 1) => {
-                let pointer = Type::Pointer(Type::Void.into());
-                let values = self.arguments(args, std::slice::from_ref(&pointer), range);
-                self.call_site(name, range);
-                let value = values.into_iter().next().expect("there is an argument");
-                let addr = self.convert_int(value, &pointer, range);
-                self.emit(Op::Free { addr }, range);
-                return Some(Val::Void);
-            }
-            _ => return None,
-        };
-        let size_type = Type::Int(self.machine.size_type());
-        let pointer = Type::Pointer(Type::Void.into());
-        let first = if name == "realloc" { pointer.clone() } else { size_type.clone() };
-        let params = [first.clone(), size_type.clone()];
-        let values = self.arguments(args, &params, range);
-        self.call_site(name, range);
-        let mut exprs = Vec::new();
-        for (value, ty) in values.into_iter().zip(&params) {
-            exprs.push(self.convert_int(value, ty, range));
-        }
-        let addr = match (name, exprs.as_slice()) {
-            ("calloc" | "__builtin_calloc", [count, size]) => {
-                let size = self.exprs.binary(BinOp::Mul, *count, *size);
-                let size = self.bounded(size, range);
-                self.fresh_object(size, kind, true, range)
-            }
-            ("realloc", [old, size]) => self.reallocation(*old, *size, range),
-            (_, exprs) => self.fresh_object(*exprs.last()?, kind, false, range),
-        };
-        let ty = func.map(|func| self.signatures[func.index()].ret.clone());
-        Some(Val::Int(addr, ty.filter(|ty| matches!(ty, Type::Pointer(_))).unwrap_or(pointer)))
-    }
-
-    /// A new object with the bytes of the old one. How many these are is not known here, so any number of them is copied, at most
-    /// as many as the new one has: those behind the old one are the next object's.
-    fn reallocation(&mut self, old: ExprId, size: ExprId, range: Range) -> ExprId {
-        let new = self.fresh_object(size, AllocKind::Heap, false, range);
-        let number = self.unmodelled("realloc", &Type::Int(self.machine.size_type()), range);
-        let (number, _) = self.integer(number, range);
-        let few = self.exprs.cmp(CmpOp::Lt, number, size);
-        let kept = self.exprs.ite(few, number, size);
-        let (copy, after) = (self.fresh(), self.fresh());
-        self.assume(old, copy, after, range);
-        self.cur = copy;
-        self.copy_loop(new, old, kept, 1, range);
-        self.emit(Op::Free { addr: old }, range);
-        self.edge(self.cur, after, Op::Skip, range);
-        self.cur = after;
-        new
-    }
-
     /// Whether a function of the program can be the one of the library that has its name.
     fn is_declared_as(&self, name: &str, math: Math, func: Option<FuncId>) -> bool {
         let number = matches!(math, Math::Number(..) | Math::Constant(..) | Math::Inexact(_));
@@ -587,7 +543,7 @@ impl<'a> Lower<'a> {
     }
 
     /// An input of the program.
-    fn nondet(&mut self, name: &str, suffix: &str, func: Option<FuncId>, range: Range) -> Val {
+    pub(super) fn nondet(&mut self, name: &str, suffix: &str, func: Option<FuncId>, range: Range) -> Val {
         let declared = func.map(|func| self.signatures[func.index()].ret.clone());
         let ty = match declared {
             Some(ty) => ty,
@@ -633,9 +589,7 @@ impl<'a> Lower<'a> {
         // The argument is evaluated before the call.
         let cond = self.truth_argument(func, cond, range);
         self.call_site("__VERIFIER_assume", range);
-        let (yes, no) = (self.fresh(), self.fresh());
-        self.assume(cond, yes, no, range);
-        self.cur = yes;
+        self.only_if(cond, range);
         Val::Void
     }
 
@@ -651,7 +605,7 @@ impl<'a> Lower<'a> {
 }
 
 /// The type of an input function that is not declared.
-fn nondet_type(suffix: &str, machine: MachineModel) -> Option<Type> {
+pub(super) fn nondet_type(suffix: &str, machine: MachineModel) -> Option<Type> {
     let long = machine.long_bits();
     Some(match suffix {
         "bool" | "_Bool" => Type::Bool,

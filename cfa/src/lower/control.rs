@@ -64,6 +64,13 @@ impl<'a> Lower<'a> {
         self.branch(operand, yes, no);
     }
 
+    /// Goes on only if a condition holds.
+    pub(super) fn only_if(&mut self, cond: ExprId, range: Range) {
+        let (yes, no) = (self.fresh(), self.fresh());
+        self.assume(cond, yes, no, range);
+        self.cur = yes;
+    }
+
     /// The two edges for a condition, or one edge if it is constant. Afterwards the current place is gone.
     pub(super) fn assume(&mut self, cond: ExprId, yes: NodeId, no: NodeId, range: Range) {
         let (cond, truth) = canonical(&self.exprs, cond);

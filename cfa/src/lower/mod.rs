@@ -17,6 +17,7 @@ mod expr;
 mod float;
 mod format;
 mod graph;
+mod heap;
 mod init;
 mod labels;
 mod links;
@@ -28,6 +29,7 @@ mod orders;
 mod overflow;
 mod place;
 mod regions;
+mod scan;
 mod scope;
 mod sites;
 mod sorting;
@@ -212,6 +214,10 @@ struct Lower<'a> {
     atomic_writes: Vec<usize>,
     /// The first file that defines library functions.
     library: usize,
+    /// Whether objects on the heap have their sizes in front of them.
+    sizes_kept: bool,
+    /// Whether the program reads something from a stream behind which not every character can follow.
+    characters_restricted: bool,
     undefined_functions: UndefinedFunctions,
     line_markers: bool,
     sites: sites::Sites,
@@ -285,6 +291,8 @@ fn lowered<'a>(
         lists_read: Vec::new(),
         atomic_writes: Vec::new(),
         library,
+        sizes_kept: heap::reallocates(asts),
+        characters_restricted: scan::restricts_characters(asts),
         undefined_functions: options.undefined_functions,
         line_markers: options.line_markers,
         sites: sites::Sites::new(options.loop_sites),

@@ -266,16 +266,4 @@ impl<'a> Lower<'a> {
             _ => Lvalue::new(Place::Nowhere("compound literal".into()), Type::INT),
         }
     }
-
-    /// `malloc(size)` and relatives: a pointer to a new object.
-    pub(super) fn fresh_object(&mut self, size: ExprId, kind: AllocKind, zeroed: bool, range: Range) -> ExprId {
-        let ty = self.machine.size_type();
-        let var = self.temporary(ty);
-        self.alloc(var, size, kind, range);
-        let addr = self.exprs.var(var, ty);
-        if zeroed {
-            self.emit(Op::Zero { addr, size, region: RegionId::new(0) }, range);
-        }
-        addr
-    }
 }

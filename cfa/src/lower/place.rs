@@ -540,8 +540,18 @@ impl<'a> Lower<'a> {
 
     /// Copies many bytes by a loop; the objects are the same or do not overlap, C11 6.5.16.1.
     pub(super) fn copy_loop(&mut self, to: ExprId, from: ExprId, size: ExprId, align: u64, range: Range) {
-        let ty = self.machine.size_type();
         let unit = IntTy { bits: (align.clamp(1, 8) * 8) as u32, signed: false };
+        self.in_steps(size, u64::from(unit.bits / 8), range, |lower, at| {
+            let source = lower.exprs.binary(BinOp::Add, from, at);
+            let value = lower.load(&Place::Memory(source), unit, None, range);
+            let target = lower.exprs.binary(BinOp::Add, to, at);
+            lower.put(&Place::Memory(target), value, range);
+        });
+    }
+
+    /// Does something at all multiples of a step below a number of bytes.
+    pub(super) fn in_steps(&mut self, size: ExprId, step: u64, range: Range, act: impl FnOnce(&mut Self, ExprId)) {
+        let ty = self.machine.size_type();
         let var = self.temporary(ty);
         let zero = self.exprs.constant(ty, 0);
         self.emit(Op::Assign { var, value: zero }, range);
@@ -551,11 +561,8 @@ impl<'a> Lower<'a> {
         let more = self.exprs.cmp(crate::ir::CmpOp::Lt, at, size);
         self.assume(more, body, after, range);
         self.cur = body;
-        let source = self.exprs.binary(BinOp::Add, from, at);
-        let value = self.load(&Place::Memory(source), unit, None, range);
-        let target = self.exprs.binary(BinOp::Add, to, at);
-        self.put(&Place::Memory(target), value, range);
-        let step = self.exprs.constant(ty, i128::from(unit.bits / 8));
+        act(self, at);
+        let step = self.exprs.constant(ty, i128::from(step));
         let value = self.exprs.binary(BinOp::Add, at, step);
         self.emit(Op::Assign { var, value }, range);
         self.edge(self.cur, head, Op::Skip, range);

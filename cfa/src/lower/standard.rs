@@ -12,7 +12,7 @@ use super::place::Lvalue;
 use super::{Binding, Lower, Val};
 
 /// Functions of the library with a definition in C that may change `errno`.
-const FAILING: [&str; 19] = [
+const FAILING: [&str; 28] = [
     "getchar",
     "getc",
     "fgetc",
@@ -25,6 +25,15 @@ const FAILING: [&str; 19] = [
     "vsprintf",
     "vsnprintf",
     "atoi",
+    "atol",
+    "atoll",
+    "atof",
+    "strtol",
+    "strtoll",
+    "strtoul",
+    "strtoull",
+    "strtod",
+    "strtof",
     "strdup",
     "strndup",
     "fmod",

@@ -158,6 +158,8 @@ pub(super) enum Instr {
     /// The bytes at the address have no defined value any more.
     StoreNothing(Kind, Reg),
     Alloc(Reg, Reg),
+    /// What pointers are like, address and size of the new array of pointers to the arguments of the program.
+    Arguments(Kind, Reg, Reg),
     Free(Reg),
     /// Address, size.
     Zero(Reg, Reg),

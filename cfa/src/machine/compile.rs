@@ -5,7 +5,7 @@ use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ids::{EdgeId, ExprId, FuncId, NodeId, VarId};
-use crate::ir::{BinOp, ExprKind, HavocOrigin, Object, Op, Scope};
+use crate::ir::{AllocKind, BinOp, ExprKind, HavocOrigin, Object, Op, Scope};
 use crate::program::Program;
 
 use super::assigned::{Assigned, gives_value, lazy_value, stored_copy};
@@ -470,9 +470,13 @@ impl<'p> Compiler<'p> {
     }
 
     fn allocate(&mut self, op: &Op) -> Result<(), TooLarge> {
-        let Op::Alloc { var, size, .. } = op else { unreachable!("only called for allocations") };
+        let Op::Alloc { var, size, kind, .. } = op else { unreachable!("only called for allocations") };
         let size = self.value(*size)?;
         self.emit(Instr::Alloc(self.registers.var(*var), size));
+        if *kind == AllocKind::Arguments {
+            let pointer = Kind::of(self.program.var(*var).ty);
+            self.emit(Instr::Arguments(pointer, self.registers.var(*var), size));
+        }
         self.mark(*var, true)
     }
 

@@ -114,6 +114,12 @@ pub trait Inputs {
         None
     }
 
+    /// The next character of an argument of the program, 0 at its end. If there is none, the pointers to the arguments are bytes
+    /// that were never written.
+    fn character(&mut self, _asked: Asked) -> Option<u8> {
+        None
+    }
+
     /// Whether an edge is taken where several edges without operation leave a location. The lowering makes no such places,
     /// but tests do.
     fn takes(&mut self, _asked: Asked) -> bool {

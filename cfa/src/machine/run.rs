@@ -15,6 +15,9 @@ use super::{AccessError, Asked, Code, End, Fault, Inputs, Move, Storage};
 
 /// The greatest number of calls that are active at once.
 const MAX_CALLS: usize = 4_000_000;
+/// How many arguments of the program have characters, and how many each of them has at most.
+const MAX_ARGUMENTS: u64 = 1 << 6;
+const MAX_CHARACTERS: usize = 1 << 8;
 /// The greatest number of registers that recursive calls put aside.
 const MAX_SAVED: usize = 1 << 25;
 
@@ -364,6 +367,32 @@ impl Machine {
         }
     }
 
+    /// Makes the arguments of the program and stores the pointers to them.
+    fn arguments(
+        &mut self,
+        pc: usize,
+        pointer: Kind,
+        (vector, size): (u64, u64),
+        inputs: &mut dyn Inputs,
+    ) -> Result<(), Pause> {
+        let width = pointer.bytes() as u64;
+        let count = (size / width).saturating_sub(1);
+        for at in 0..count.min(MAX_ARGUMENTS) {
+            let Some(first) = inputs.character(self.asked(pc)) else { return Ok(()) };
+            let mut text = vec![first];
+            while *text.last().expect("it has a character") != 0 && text.len() < MAX_CHARACTERS {
+                text.push(inputs.character(self.asked(pc)).unwrap_or(0));
+            }
+            text.push(0);
+            let addr = self.alloc(pc, text.len() as u64, inputs)?;
+            let characters = text.into_iter().map(u64::from).zip(addr..).map(|(value, addr)| (Kind::U8, addr, value));
+            for (kind, addr, value) in characters.chain([(pointer, vector + at * width, addr)]) {
+                store(&mut self.memory, kind, addr, value).map_err(|error| self.undefined(pc, error))?;
+            }
+        }
+        Ok(())
+    }
+
     /// The main loop. Registers are indexed by 16-bit numbers, so that no bounds are checked; `WATCH` says whether the run
     /// is compared with the beginning of the watch.
     fn execute<const WATCH: bool>(&mut self, inputs: &mut dyn Inputs, mut fuel: u64) -> Pause {
@@ -515,6 +544,9 @@ impl Machine {
                 Instr::StoreNothing(kind, a) => attempt!(self.memory.undefine(reg!(a), kind.bytes()), at),
                 Instr::Alloc(d, size) => {
                     reg!(d) = or_end!(self.alloc(at, reg!(size), inputs));
+                }
+                Instr::Arguments(pointer, a, size) => {
+                    or_end!(self.arguments(at, pointer, (reg!(a), reg!(size)), inputs));
                 }
                 Instr::Free(a) => attempt!(self.memory.free(reg!(a)), at),
                 Instr::Zero(a, size) => attempt!(self.memory.zero(reg!(a), reg!(size)), at),

@@ -113,9 +113,61 @@ fn what_is_not_followed_has_no_value() {
         _ => None,
     });
     assert_eq!(origins.collect::<Vec<_>>(), ["result of 'sprintf'", "result of 'sprintf'"]);
-    let program = load("long atol(const char *); int main(void) { return atol(\"5\") == 6; }");
+    let program = load("long lrand48(void); int main(void) { return lrand48() == 6; }");
     let unmodelled = |op: &Op| matches!(op, Op::Havoc { origin: HavocOrigin::Unmodelled { .. }, .. });
     assert!(program.edges.iter().any(|edge| unmodelled(&edge.op)));
+}
+
+/// What a program reads by formats: numbers and words are inputs, characters only if nothing before them restricts them.
+#[test]
+fn what_formats_read() {
+    let origins = |main: &str| {
+        let text = format!(
+            "typedef struct F F; extern F *in; int scanf(const char *, ...); int __isoc99_fscanf(F *, const char *, ...);
+             int sscanf(const char *, const char *, ...); int getchar(void); int x; long y; char c, b[9]; double d;
+             int main(void) {{ {main} }}"
+        );
+        let program = load(&text);
+        let origins = program.edges.iter().filter_map(|edge| match &edge.op {
+            Op::Havoc { origin: HavocOrigin::Unmodelled { what }, .. } => Some(what.to_string()),
+            Op::Havoc { origin: HavocOrigin::Nondet { function }, .. } => {
+                Some(function.strip_prefix("__VERIFIER_nondet_").unwrap().to_string())
+            }
+            _ => None,
+        });
+        let mut found: Vec<String> = origins.collect();
+        found.extend(unsupported(&program));
+        found.sort();
+        found
+    };
+    // The library's functions for words, which are there with each of these functions.
+    let others = |found: &mut Vec<String>, names: &[&str]| {
+        for name in names {
+            let at = found.iter().position(|found| found == name).unwrap_or_else(|| panic!("{name} in {found:?}"));
+            found.remove(at);
+        }
+    };
+    let text = "result of '__scan_text'";
+    for (main, expected) in [
+        ("return scanf(\"%d%ld\", &x, &y);", vec!["int", "int", "long"]),
+        ("return __isoc99_fscanf(in, \"%lf\", &d);", vec!["double", "int"]),
+        ("return scanf(\"%c\", &c) + (c = getchar());", vec!["bool", "char", "int", "uchar"]),
+        ("return scanf(\" %c\", &c);", vec!["char", "int"]),
+        ("return scanf(\"%d%c\", &x, &c);", vec!["int", "int", "result of 'scanf'"]),
+        ("return scanf(\"%d\", &x) + getchar();", vec!["int", "int", "result of 'getchar'", "result of 'getchar'"]),
+        ("return scanf(\"%s\", b);", vec!["int"]),
+        ("return scanf(\"%d\", &c);", vec!["call of 'scanf' with an argument that does not fit its format", "int"]),
+        ("return scanf(\"%d\");", vec!["call of 'scanf' with too few arguments"]),
+        ("return scanf(\"%n\", &x);", vec!["call of 'scanf', which has no body"]),
+        ("return scanf(b, &x);", vec!["call of 'scanf', which has no body"]),
+    ] {
+        let mut found = origins(main);
+        others(&mut found, &["bool", "char", text, text]);
+        assert_eq!(found, expected, "{main}");
+    }
+    let mut found = origins("return sscanf(b, \"%d%s\", &x, b);");
+    others(&mut found, &[text, text]);
+    assert_eq!(found, ["result of 'sscanf'", "result of 'sscanf'"]);
 }
 
 #[test]

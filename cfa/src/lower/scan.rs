@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `scanf` and its relatives, C11 7.21.6.2, with a format that is a literal.
+//!
+//! Numbers and words that are read from a stream are inputs: each of them can be any, whatever was read before it, since blanks
+//! may stand in front of it. A conversion that fails leaves the stream where any number or word can follow, too, as `--5` is
+//! no number, but `-5` is one. Characters are inputs only as long as the program reads neither numbers nor words, behind which
+//! not every character can follow. What `sscanf` finds in a text is not followed.
+
+use crate::ast::{Ast, Expr, ExprRef, Range};
+use crate::ids::ExprId;
+use crate::ir::{CmpOp, IntTy};
+use crate::library;
+use crate::literals;
+use crate::types::{Type, int};
+
+use super::call::nondet_type;
+use super::place::{Lvalue, Place};
+use super::{Lower, Val};
+
+/// Functions that read what a format says, and which argument it is.
+const SCANNING: [(&str, usize); 3] = [("scanf", 0), ("fscanf", 1), ("sscanf", 1)];
+
+/// Functions of the library that read characters from a stream.
+const READING: [&str; 6] = ["getchar", "getc", "fgetc", "fgets", "read", "fread"];
+
+/// What a conversion stores.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stored {
+    /// A value of the type with this suffix of `__VERIFIER_nondet_`.
+    Number(&'static str),
+    /// A character that is no blank, or any one.
+    Character { blank: bool },
+    /// A text of at most so many characters, without blanks if it is a word.
+    Text { most: Option<u32>, word: bool },
+}
+
+/// When everything that fits the type of a conversion can be read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Any {
+    Always,
+    /// If the program reads nothing that restricts the next character.
+    Alone,
+    /// What can be read is not known.
+    Never,
+}
+
+/// What a format says.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Format {
+    /// What the conversions store that store something.
+    conversions: Vec<(Stored, Any)>,
+    /// Whether the input may fail to match before anything is stored.
+    may_mismatch: bool,
+    /// Whether not every character can follow what is read.
+    restricts: bool,
+}
+
+/// The function that reads what a format says, and its format; none for calls of others.
+fn scanned_format(ast: &Ast<'_>, callee: ExprRef, args: &[ExprRef]) -> Option<(&'static str, Option<Format>)> {
+    let Expr::Ident(name) = ast.expr(callee) else { return None };
+    let (known, at) = *SCANNING.iter().find(|(known, _)| *known == library::plain_name(name))?;
+    Some((known, args.get(at).and_then(|arg| literal_format(ast, *arg))))
+}
+
+/// Whether a program reads something from a stream behind which not every character can follow.
+pub(super) fn restricts_characters(asts: &[Ast<'_>]) -> bool {
+    let exprs = asts.iter().flat_map(|ast| ast.exprs.iter().map(move |(expr, _)| (ast, expr)));
+    exprs.into_iter().any(|(ast, expr)| {
+        let Expr::Call(callee, args) = expr else { return false };
+        scanned_format(ast, *callee, args)
+            .is_some_and(|(name, format)| name != "sscanf" && format.is_none_or(|format| format.restricts))
+    })
+}
+
+/// What the format says that an argument is; none if it is no literal, or a part of it is not modelled.
+fn literal_format(ast: &Ast<'_>, arg: ExprRef) -> Option<Format> {
+    let Expr::Str(text) = ast.expr(arg) else { return None };
+    let (units, IntTy { bits: 8, .. }) = literals::string(text)? else { return None };
+    let text: Option<String> =
+        units.into_iter().map(|unit| u8::try_from(unit).ok().filter(u8::is_ascii).map(char::from)).collect();
+    format(&text?)
+}
+
+/// What a format says; none if a part of it is not modelled.
+fn format(text: &str) -> Option<Format> {
+    let mut found = Format::default();
+    let mut rest = text;
+    // Whether blanks are skipped in front of what follows.
+    let mut blank = false;
+    while let Some(first) = rest.chars().next() {
+        rest = &rest[first.len_utf8()..];
+        if first != '%' || rest.starts_with('%') {
+            blank = first.is_ascii_whitespace() || first == '\x0b';
+            found.may_mismatch |= !blank && found.conversions.is_empty();
+            rest = if first == '%' { &rest[1..] } else { rest };
+            continue;
+        }
+        let (suppressed, behind) = rest.strip_prefix('*').map_or((false, rest), |behind| (true, behind));
+        let digits = behind.find(|c: char| !c.is_ascii_digit())?;
+        let width: Option<u32> = if digits == 0 { None } else { Some(behind[..digits].parse().ok()?) };
+        let behind = &behind[digits..];
+        let letters = behind.find(|c: char| !"hljztqL".contains(c))?;
+        let (length, behind) = behind.split_at(letters);
+        let kind = behind.chars().next()?;
+        rest = &behind[kind.len_utf8()..];
+        if kind == '[' {
+            let set = rest.strip_prefix('^').unwrap_or(rest);
+            let set = set.strip_prefix(']').unwrap_or(set);
+            rest = &set[set.find(']')? + 1..];
+        }
+        let stored = stored(kind, length, width, blank)?;
+        blank = false;
+        found.restricts |= !matches!(stored, Stored::Character { .. });
+        let is_text = matches!(stored, Stored::Character { .. } | Stored::Text { word: true, .. });
+        found.may_mismatch |= !is_text && found.conversions.is_empty();
+        let any = match stored {
+            Stored::Number(_) if width.is_none() => Any::Always,
+            Stored::Character { blank: false } | Stored::Text { word: true, .. } => Any::Always,
+            Stored::Character { blank: true } => Any::Alone,
+            Stored::Number(_) | Stored::Text { word: false, .. } => Any::Never,
+        };
+        if !suppressed {
+            found.conversions.push((stored, any));
+        }
+    }
+    found.restricts |= blank;
+    Some(found)
+}
+
+/// What a conversion stores, `blank` if blanks in front of it are skipped.
+fn stored(kind: char, length: &str, width: Option<u32>, blank: bool) -> Option<Stored> {
+    let number = |suffixes: [&'static str; 5]| {
+        let at = ["hh", "h", "", "l", "ll"].iter().position(|known| *known == length);
+        let at = at.or(match length {
+            "z" | "t" => Some(3),
+            "j" | "q" => Some(4),
+            _ => None,
+        });
+        Some(Stored::Number(suffixes[at?]))
+    };
+    match (kind, length) {
+        ('d' | 'i', _) => number(["char", "short", "int", "long", "longlong"]),
+        ('u' | 'o' | 'x' | 'X', _) => number(["uchar", "ushort", "uint", "ulong", "ulonglong"]),
+        ('e' | 'f' | 'g' | 'a' | 'E' | 'F' | 'G' | 'A', "") => Some(Stored::Number("float")),
+        ('e' | 'f' | 'g' | 'a' | 'E' | 'F' | 'G' | 'A', "l") => Some(Stored::Number("double")),
+        ('c', "") if width.is_none_or(|width| width == 1) => Some(Stored::Character { blank: !blank }),
+        ('s', "") if width != Some(0) => Some(Stored::Text { most: width, word: true }),
+        ('[', "") if width != Some(0) => Some(Stored::Text { most: width, word: false }),
+        _ => None,
+    }
+}
+
+impl<'a> Lower<'a> {
+    /// A call of a function that reads what a format says; none for other functions and formats.
+    pub(super) fn scanning(&mut self, name: &str, args: &'a [ExprRef], range: Range) -> Option<Val> {
+        let (plain, at) = *SCANNING.iter().find(|(known, _)| *known == library::plain_name(name))?;
+        let format = literal_format(self.ast(), *args.get(at)?)?;
+        let values = self.arguments_but_texts(args, range);
+        self.call_site(name, range);
+        let targets = &values[at + 1..];
+        if targets.len() < format.conversions.len() {
+            return Some(self.refused(format!("call of '{name}' with too few arguments"), range));
+        }
+        let count = self.scanned(name, "int", plain != "sscanf", range);
+        let (count, _) = self.integer(count, range);
+        self.possible_count(count, &format, range);
+        let after = self.fresh();
+        for (at, ((stored, any), target)) in (0..).zip(format.conversions.iter().zip(targets)) {
+            let at = self.exprs.constant(IntTy::INT, at);
+            let succeeds = self.exprs.cmp(CmpOp::Lt, at, count);
+            let more = self.fresh();
+            self.assume(succeeds, more, after, range);
+            self.cur = more;
+            let is_input = plain != "sscanf"
+                && match any {
+                    Any::Always => true,
+                    Any::Alone => !self.characters_restricted,
+                    Any::Never => false,
+                };
+            if self.store_scanned(name, *stored, is_input, target, range).is_none() {
+                self.unsupported(format!("call of '{name}' with an argument that does not fit its format"), range);
+            }
+        }
+        self.flow_to(after, range);
+        Some(Val::Int(count, Type::INT))
+    }
+
+    /// Restricts the number of conversions that have succeeded: `EOF`, or at most all of them.
+    fn possible_count(&mut self, count: ExprId, format: &Format, range: Range) {
+        let least = self.exprs.constant(IntTy::INT, -1);
+        let most = self.exprs.constant(IntTy::INT, format.conversions.len() as i128);
+        let (not_less, not_more) = (self.exprs.cmp(CmpOp::Le, least, count), self.exprs.cmp(CmpOp::Le, count, most));
+        self.only_if(not_less, range);
+        self.only_if(not_more, range);
+        if !format.may_mismatch && !format.conversions.is_empty() {
+            let some = self.exprs.truth(count);
+            self.only_if(some, range);
+        }
+    }
+
+    /// A value that a function reads.
+    fn scanned(&mut self, name: &str, suffix: &str, is_input: bool, range: Range) -> Val {
+        if is_input {
+            return self.nondet(&format!("__VERIFIER_nondet_{suffix}"), suffix, None, range);
+        }
+        let ty = nondet_type(suffix, self.machine).expect("a type of numbers");
+        self.unmodelled(name, &ty, range)
+    }
+
+    /// Stores what a conversion has read; none if the pointer is to something of another size or kind.
+    fn store_scanned(&mut self, name: &str, stored: Stored, is_input: bool, to: &Val, range: Range) -> Option<()> {
+        let Val::Int(addr, Type::Pointer(pointee)) = to else { return None };
+        let suffix = match stored {
+            Stored::Number(suffix) => suffix,
+            Stored::Character { .. } | Stored::Text { .. } => "char",
+        };
+        let (ty, size) = (nondet_type(suffix, self.machine)?, pointee.storage(self.machine)?.bits);
+        let same_size = ty.storage(self.machine)?.bits == size;
+        if !same_size || ty.format() != pointee.format() || **pointee == Type::Bool {
+            return None;
+        }
+        if let Stored::Text { most, .. } = stored {
+            let size = self.machine.size_type();
+            let most = self.constant(most.map_or(size.max(), i128::from), Type::Int(size));
+            let func = self.library_function(if is_input { "__scan_word" } else { "__scan_text" })?;
+            let text = Val::Int(*addr, Type::Pointer(int(8, true).into()));
+            self.call_values(func, vec![text, most], range);
+            return Some(());
+        }
+        let value = self.scanned(name, suffix, is_input, range);
+        if stored == (Stored::Character { blank: false }) {
+            let (character, _) = self.integer(value.clone(), range);
+            let visible = self.is_visible(character);
+            self.only_if(visible, range);
+        }
+        let value = self.convert_int(value, pointee, range);
+        self.write(&Lvalue::new(Place::Memory(*addr), (**pointee).clone()), value, range);
+        Some(())
+    }
+
+    /// Whether a character is no blank.
+    fn is_visible(&mut self, character: ExprId) -> ExprId {
+        let ty = self.exprs.ty(character);
+        let [space, first, last] = [' ', '\t', '\r'].map(|c| self.exprs.constant(ty, i128::from(u32::from(c))));
+        let (before, behind) =
+            (self.exprs.cmp(CmpOp::Lt, character, first), self.exprs.cmp(CmpOp::Lt, last, character));
+        let (outside, other) = (self.exprs.or(before, behind), self.exprs.cmp(CmpOp::Ne, character, space));
+        self.exprs.and(outside, other)
+    }
+
+    /// Whether a function of the library reads characters where not every one can follow.
+    pub(super) fn reads_restricted(&self) -> bool {
+        self.file >= self.library && self.characters_restricted && READING.contains(&&*self.cx.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Vec<(Stored, Any)> {
+        format(text).unwrap_or_else(|| panic!("{text}")).conversions
+    }
+
+    #[test]
+    fn conversions_store_what_the_standard_says() {
+        let number = |suffix| (Stored::Number(suffix), Any::Always);
+        assert_eq!(read("%d,%hu %lld%%%lf"), [number("int"), number("ushort"), number("longlong"), number("double")]);
+        assert_eq!(read("%*d %3d"), [(Stored::Number("int"), Any::Never)]);
+        assert_eq!(read("%c"), [(Stored::Character { blank: true }, Any::Alone)]);
+        assert_eq!(read("%d %c"), [number("int"), (Stored::Character { blank: false }, Any::Always)]);
+        assert_eq!(read("%9s"), [(Stored::Text { most: Some(9), word: true }, Any::Always)]);
+        assert_eq!(read("%[^]%d]x%d"), [(Stored::Text { most: None, word: false }, Any::Never), number("int")]);
+        assert_eq!(read("%zu%hhx%f"), [number("ulong"), number("uchar"), number("float")]);
+        for text in ["%n", "%p", "%Lf", "%2$d", "%ms", "%5c", "%", "%[a", "%l", "%0s"] {
+            assert_eq!(format(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_can_be_read_next() {
+        let of = |text: &str| format(text).map(|found| (found.may_mismatch, found.restricts));
+        for (text, expected) in [
+            ("%d", (true, true)),
+            ("%c", (false, false)),
+            (" %c", (false, false)),
+            ("%c\n", (false, true)),
+            ("x%c", (true, false)),
+            ("%s", (false, true)),
+            ("%c%d", (false, true)),
+            ("%*d%c", (true, true)),
+            ("", (false, false)),
+        ] {
+            assert_eq!(of(text), Some(expected), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Functions of the standard library that read: in the executable counterexample they give the program what it read there, from
+//! the same functions that give its other inputs and in the same order.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use cfa::{Program, plain_name};
+
+use crate::harness::{giving_inputs, type_name};
+
+/// Types that the library's definitions use.
+const TYPES: &str = "
+typedef __SIZE_TYPE__ size_t;
+typedef __PTRDIFF_TYPE__ ssize_t;
+";
+
+/// Reads the format of `scanf` and stores as many inputs as it should; how many that are is an input, too.
+const SCAN: (&str, &str) = (
+    "
+static int __cpa_scan(const char *at, __builtin_va_list list) {
+  int count = __VERIFIER_nondet_int();
+  for (int done = 0; *at; at++) {
+    if (*at != '%') continue;
+    if (*++at == '%') continue;
+    int stores = *at != '*';
+    if (!stores) at++;
+    unsigned long width = 0;
+    for (; *at >= '0' && *at <= '9'; at++) width = 10 * width + (*at - '0');
+    int size = 0;
+    for (; *at == 'h'; at++) size--;
+    for (; *at == 'l' || *at == 'z' || *at == 't'; at++) size++;
+    for (; *at == 'j' || *at == 'q'; at++) size = 2;
+    int kind = *at;
+    if (kind == '[') {
+      if (at[1] == '^') at++;
+      do at++; while (at[1] != ']');
+      at++;
+    }
+    if (!stores) continue;
+    if (done++ >= count) break;
+    void *to = __builtin_va_arg(list, void *);
+",
+    "  }
+  return count;
+}
+",
+);
+
+/// What conversions of `scanf` store: the suffix of the function that gives the input, the conversions, and the size as steps
+/// from that without letters in front.
+const STORED: [(&str, &str, i32); 13] = [
+    ("char", "di", -2),
+    ("short", "di", -1),
+    ("int", "di", 0),
+    ("long", "di", 1),
+    ("longlong", "di", 2),
+    ("uchar", "uoxX", -2),
+    ("ushort", "uoxX", -1),
+    ("uint", "uoxX", 0),
+    ("ulong", "uoxX", 1),
+    ("ulonglong", "uoxX", 2),
+    ("float", "efgaEFGA", 0),
+    ("double", "efgaEFGA", 1),
+    ("char", "c", 0),
+];
+
+/// The functions that read.
+pub(crate) fn functions(program: &Program, text: &mut String) {
+    let own = cfa::reading_functions(program);
+    if !own.is_empty() {
+        let _ = write!(text, "{TYPES}\n{own}");
+    }
+    let called: BTreeSet<&str> = program.calls.iter().map(|(name, ..)| &**name).collect();
+    let has_body = |name: &str| program.funcs.iter().any(|func| &*func.name == name && func.body.is_some());
+    let scanning = |name: &&str| matches!(plain_name(name), "scanf" | "fscanf") && !has_body(name);
+    let scanning: Vec<&str> = called.into_iter().filter(scanning).collect();
+    let inputs = giving_inputs(program);
+    // Without inputs no format was understood.
+    if scanning.is_empty() || !inputs.contains_key("__VERIFIER_nondet_int") {
+        return;
+    }
+    text.push_str(SCAN.0);
+    for (suffix, kinds, size) in STORED {
+        let function = format!("__VERIFIER_nondet_{suffix}");
+        if let Some(var) = inputs.get(&*function) {
+            let ty = type_name(program.var(*var));
+            let _ = writeln!(
+                text,
+                "    if (size == {size} && __builtin_strchr(\"{kinds}\", kind)) *({ty} *)to = {function}();"
+            );
+        }
+    }
+    if own.contains("__scan_word") {
+        text.push_str("    if (kind == 's') __scan_word(to, width ? width : ~0ul);\n");
+    }
+    text.push_str(SCAN.1);
+    for name in scanning {
+        let stream = if plain_name(name) == "fscanf" { "void *stream, " } else { "" };
+        let _ = writeln!(
+            text,
+            "
+int {name}({stream}const char *format, ...) {{
+  __builtin_va_list list;
+  __builtin_va_start(list, format);
+  int count = __cpa_scan(format, list);
+  __builtin_va_end(list);
+  return count;
+}}"
+        );
+    }
+}
