@@ -65,6 +65,9 @@ const STORED: [(&str, &str, i32); 13] = [
     ("char", "c", 0),
 ];
 
+/// What stands in front of the names of these functions for some versions of C.
+const PREFIXES: [&str; 3] = ["", "__isoc99_", "__isoc23_"];
+
 /// The functions that read.
 pub(crate) fn functions(program: &Program, text: &mut String) {
     let own = cfa::reading_functions(program);
@@ -73,8 +76,9 @@ pub(crate) fn functions(program: &Program, text: &mut String) {
     }
     let called: BTreeSet<&str> = program.calls.iter().map(|(name, ..)| &**name).collect();
     let has_body = |name: &str| program.funcs.iter().any(|func| &*func.name == name && func.body.is_some());
-    let scanning = |name: &&str| matches!(plain_name(name), "scanf" | "fscanf") && !has_body(name);
-    let scanning: Vec<&str> = called.into_iter().filter(scanning).collect();
+    // Headers may give the functions other names by labels that only the compiler sees.
+    let scanning = |plain: &&str| called.iter().any(|name| plain_name(name) == *plain && !has_body(name));
+    let scanning: Vec<&str> = ["scanf", "fscanf"].into_iter().filter(scanning).collect();
     let inputs = giving_inputs(program);
     // Without inputs no format was understood.
     if scanning.is_empty() || !inputs.contains_key("__VERIFIER_nondet_int") {
@@ -95,12 +99,12 @@ pub(crate) fn functions(program: &Program, text: &mut String) {
         text.push_str("    if (kind == 's') __scan_word(to, width ? width : ~0ul);\n");
     }
     text.push_str(SCAN.1);
-    for name in scanning {
-        let stream = if plain_name(name) == "fscanf" { "void *stream, " } else { "" };
+    for (plain, prefix) in scanning.iter().flat_map(|plain| PREFIXES.map(|prefix| (plain, prefix))) {
+        let stream = if *plain == "fscanf" { "void *stream, " } else { "" };
         let _ = writeln!(
             text,
             "
-int {name}({stream}const char *format, ...) {{
+int {prefix}{plain}({stream}const char *format, ...) {{
   __builtin_va_list list;
   __builtin_va_start(list, format);
   int count = __cpa_scan(format, list);

@@ -415,7 +415,7 @@ impl<'a> Lower<'a> {
         args: &'a [ExprRef],
         range: Range,
     ) -> Val {
-        let values = self.arguments_but_texts(args, range);
+        let values = self.arguments_but(args, range, |_| false);
         if name == "exit" {
             self.run_exit_handlers(range);
         }
@@ -441,17 +441,25 @@ impl<'a> Lower<'a> {
         self.undefined(name, func, args, &values, range)
     }
 
-    /// Evaluates arguments from left to right but for texts, which need not be in memory.
-    pub(super) fn arguments_but_texts(&mut self, args: &'a [ExprRef], range: Range) -> Vec<Val> {
+    /// Evaluates arguments from left to right but for texts, which need not be in memory, and those at some positions.
+    pub(super) fn arguments_but(
+        &mut self,
+        args: &'a [ExprRef],
+        range: Range,
+        without: impl Fn(usize) -> bool,
+    ) -> Vec<Val> {
         let begin = self.begin();
         let mut values = Vec::new();
-        for arg in args {
+        for (at, arg) in args.iter().enumerate() {
             let is_text = match self.ast().expr(*arg) {
                 Expr::Str(_) => true,
                 Expr::Ident(name) => name.starts_with("__") && self.lookup(name).is_none(),
                 _ => false,
             };
-            let value = if is_text { Val::Void } else { self.sequence(begin, &mut values, *arg, range) };
+            let value = match is_text || without(at) {
+                true => Val::Void,
+                false => self.sequence(begin, &mut values, *arg, range),
+            };
             values.push(value);
         }
         values

@@ -6,7 +6,7 @@
 //! no number, but `-5` is one. Characters are inputs only as long as the program reads neither numbers nor words, behind which
 //! not every character can follow. What `sscanf` finds in a text is not followed.
 
-use crate::ast::{Ast, Expr, ExprRef, Range};
+use crate::ast::{Ast, Expr, ExprRef, Range, Unary};
 use crate::ids::ExprId;
 use crate::ir::{CmpOp, IntTy};
 use crate::library;
@@ -55,11 +55,51 @@ struct Format {
     restricts: bool,
 }
 
-/// The function that reads what a format says, and its format; none for calls of others.
-fn scanned_format(ast: &Ast<'_>, callee: ExprRef, args: &[ExprRef]) -> Option<(&'static str, Option<Format>)> {
-    let Expr::Ident(name) = ast.expr(callee) else { return None };
-    let (known, at) = *SCANNING.iter().find(|(known, _)| *known == library::plain_name(name))?;
-    Some((known, args.get(at).and_then(|arg| literal_format(ast, *arg))))
+/// A call of a function that reads what a format says.
+struct Scan {
+    /// Whether it reads a text, and not a stream.
+    from_text: bool,
+    /// The first argument behind the format.
+    first: usize,
+    /// None if it is no literal, or a part of it is not modelled.
+    format: Option<Format>,
+}
+
+impl Scan {
+    /// None for other functions.
+    fn of(ast: &Ast<'_>, name: &str, args: &[ExprRef]) -> Option<Scan> {
+        let (known, at) = SCANNING.into_iter().find(|(known, _)| *known == library::plain_name(name))?;
+        let format = args.get(at).and_then(|arg| literal_format(ast, *arg));
+        Some(Scan { from_text: known == "sscanf", first: at + 1, format })
+    }
+
+    /// The conversions with the positions of their arguments.
+    fn targets(&self) -> impl Iterator<Item = (usize, (Stored, Any))> {
+        (self.first..).zip(self.format.iter().flat_map(|format| format.conversions.iter().copied()))
+    }
+}
+
+/// The variable in an argument `&variable` or `&variable.member`.
+fn variable_in(ast: &Ast<'_>, arg: ExprRef) -> Option<ExprRef> {
+    let Expr::Unary(Unary::AddrOf, variable) = ast.expr(arg) else { return None };
+    let mut whole = *variable;
+    while let Expr::Member { object, arrow: false, .. } = ast.expr(whole) {
+        whole = *object;
+    }
+    matches!(ast.expr(whole), Expr::Ident(_)).then_some(*variable)
+}
+
+/// The arguments of a call that only say into which variables numbers and characters go: these need not be in memory. Their
+/// positions, with the variables.
+fn variables_read(ast: &Ast<'_>, scan: &Scan, args: &[ExprRef]) -> Vec<(usize, ExprRef)> {
+    let targets = scan.targets().filter(|(_, (stored, _))| !matches!(stored, Stored::Text { .. }));
+    targets.filter_map(|(at, _)| Some((at, variable_in(ast, *args.get(at)?)?))).collect()
+}
+
+/// The arguments of a call of a function without a body that take no address, although they look so.
+pub(super) fn places_read<'a>(ast: &'a Ast<'a>, name: &str, args: &'a [ExprRef]) -> Vec<ExprRef> {
+    let Some(scan) = Scan::of(ast, name, args) else { return Vec::new() };
+    variables_read(ast, &scan, args).into_iter().map(|(at, _)| args[at]).collect()
 }
 
 /// Whether a program reads something from a stream behind which not every character can follow.
@@ -67,8 +107,9 @@ pub(super) fn restricts_characters(asts: &[Ast<'_>]) -> bool {
     let exprs = asts.iter().flat_map(|ast| ast.exprs.iter().map(move |(expr, _)| (ast, expr)));
     exprs.into_iter().any(|(ast, expr)| {
         let Expr::Call(callee, args) = expr else { return false };
-        scanned_format(ast, *callee, args)
-            .is_some_and(|(name, format)| name != "sscanf" && format.is_none_or(|format| format.restricts))
+        let Expr::Ident(name) = ast.expr(*callee) else { return false };
+        Scan::of(ast, name, args)
+            .is_some_and(|scan| !scan.from_text && scan.format.is_none_or(|format| format.restricts))
     })
 }
 
@@ -153,31 +194,38 @@ fn stored(kind: char, length: &str, width: Option<u32>, blank: bool) -> Option<S
 impl<'a> Lower<'a> {
     /// A call of a function that reads what a format says; none for other functions and formats.
     pub(super) fn scanning(&mut self, name: &str, args: &'a [ExprRef], range: Range) -> Option<Val> {
-        let (plain, at) = *SCANNING.iter().find(|(known, _)| *known == library::plain_name(name))?;
-        let format = literal_format(self.ast(), *args.get(at)?)?;
-        let values = self.arguments_but_texts(args, range);
+        let scan = Scan::of(self.ast(), name, args)?;
+        let format = scan.format.as_ref()?;
+        let variables = variables_read(self.ast(), &scan, args);
+        let values = self.arguments_but(args, range, |at| variables.iter().any(|(other, _)| *other == at));
         self.call_site(name, range);
-        let targets = &values[at + 1..];
-        if targets.len() < format.conversions.len() {
+        if args.len() < scan.first + format.conversions.len() {
             return Some(self.refused(format!("call of '{name}' with too few arguments"), range));
         }
-        let count = self.scanned(name, "int", plain != "sscanf", range);
+        let count = self.scanned(name, "int", !scan.from_text, range);
         let (count, _) = self.integer(count, range);
-        self.possible_count(count, &format, range);
+        self.possible_count(count, format, range);
         let after = self.fresh();
-        for (at, ((stored, any), target)) in (0..).zip(format.conversions.iter().zip(targets)) {
-            let at = self.exprs.constant(IntTy::INT, at);
-            let succeeds = self.exprs.cmp(CmpOp::Lt, at, count);
+        for (number, (at, (stored, any))) in (0..).zip(scan.targets()) {
+            let number = self.exprs.constant(IntTy::INT, number);
+            let succeeds = self.exprs.cmp(CmpOp::Lt, number, count);
             let more = self.fresh();
             self.assume(succeeds, more, after, range);
             self.cur = more;
-            let is_input = plain != "sscanf"
+            let is_input = !scan.from_text
                 && match any {
                     Any::Always => true,
                     Any::Alone => !self.characters_restricted,
                     Any::Never => false,
                 };
-            if self.store_scanned(name, *stored, is_input, target, range).is_none() {
+            let target = match variables.iter().find(|(other, _)| *other == at) {
+                Some((_, variable)) => Some(self.lvalue(*variable)),
+                None => match &values[at] {
+                    Val::Int(addr, Type::Pointer(of)) => Some(Lvalue::new(Place::Memory(*addr), (**of).clone())),
+                    _ => None,
+                },
+            };
+            if target.and_then(|target| self.store_scanned(name, stored, is_input, &target, range)).is_none() {
                 self.unsupported(format!("call of '{name}' with an argument that does not fit its format"), range);
             }
         }
@@ -207,23 +255,23 @@ impl<'a> Lower<'a> {
         self.unmodelled(name, &ty, range)
     }
 
-    /// Stores what a conversion has read; none if the pointer is to something of another size or kind.
-    fn store_scanned(&mut self, name: &str, stored: Stored, is_input: bool, to: &Val, range: Range) -> Option<()> {
-        let Val::Int(addr, Type::Pointer(pointee)) = to else { return None };
+    /// Stores what a conversion has read; none if the place is for something of another size or kind.
+    fn store_scanned(&mut self, name: &str, stored: Stored, is_input: bool, to: &Lvalue, range: Range) -> Option<()> {
         let suffix = match stored {
             Stored::Number(suffix) => suffix,
             Stored::Character { .. } | Stored::Text { .. } => "char",
         };
-        let (ty, size) = (nondet_type(suffix, self.machine)?, pointee.storage(self.machine)?.bits);
+        let (ty, size) = (nondet_type(suffix, self.machine)?, to.ty.storage(self.machine)?.bits);
         let same_size = ty.storage(self.machine)?.bits == size;
-        if !same_size || ty.format() != pointee.format() || **pointee == Type::Bool {
+        if !same_size || ty.format() != to.ty.format() || to.ty == Type::Bool || to.bits.is_some() {
             return None;
         }
         if let Stored::Text { most, .. } = stored {
+            let Place::Memory(addr) = to.place else { return None };
             let size = self.machine.size_type();
             let most = self.constant(most.map_or(size.max(), i128::from), Type::Int(size));
             let func = self.library_function(if is_input { "__scan_word" } else { "__scan_text" })?;
-            let text = Val::Int(*addr, Type::Pointer(int(8, true).into()));
+            let text = Val::Int(addr, Type::Pointer(int(8, true).into()));
             self.call_values(func, vec![text, most], range);
             return Some(());
         }
@@ -233,8 +281,8 @@ impl<'a> Lower<'a> {
             let visible = self.is_visible(character);
             self.only_if(visible, range);
         }
-        let value = self.convert_int(value, pointee, range);
-        self.write(&Lvalue::new(Place::Memory(*addr), (**pointee).clone()), value, range);
+        let value = self.convert_int(value, &to.ty, range);
+        self.write(to, value, range);
         Some(())
     }
 

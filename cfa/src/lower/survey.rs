@@ -11,6 +11,8 @@ use crate::ast::{Ast, Declarator, Expr, ExprRef, Item, LabelName, Range, Stmt, U
 use crate::library::plain_name;
 use crate::scc::on_cycles;
 
+use super::scan;
+
 #[derive(Default)]
 pub(super) struct Survey<'a> {
     /// The names whose addresses are taken: by file and start of the function body's item, and anywhere.
@@ -69,8 +71,10 @@ impl<'a> Survey<'a> {
         calls: &mut FxHashMap<&'a str, Calls<'a>>,
     ) {
         let mut called = vec![false; ast.exprs.len()];
+        // What stands for a place, but takes no address.
+        let mut places = vec![false; ast.exprs.len()];
         for (expr, range) in &ast.exprs {
-            let Expr::Call(callee, _) = expr else { continue };
+            let Expr::Call(callee, args) = expr else { continue };
             let caller = function_at(functions, range.0).map(|(_, name)| name);
             let direct = match ast.expr(*callee) {
                 Expr::Ident(name) => {
@@ -82,6 +86,11 @@ impl<'a> Survey<'a> {
             // The compiler's `__builtin_memcpy` is the library's `memcpy`.
             let known =
                 direct.into_iter().flat_map(|name| [name, plain_name(name)]).find(|name| calls.contains_key(name));
+            if let (Some(name), None) = (direct, known) {
+                for place in scan::places_read(ast, name, args) {
+                    places[place.0 as usize] = true;
+                }
+            }
             let again = within(&self.cycles[file], range.0);
             if let Some(caller) = caller.and_then(|caller| calls.get_mut(caller)) {
                 match known {
@@ -96,7 +105,7 @@ impl<'a> Survey<'a> {
                 Expr::Ident(name) if !called[at] => {
                     self.valued.insert(name);
                 }
-                Expr::Unary(Unary::AddrOf, arg) => {
+                Expr::Unary(Unary::AddrOf, arg) if !places[at] => {
                     let start = function_at(functions, range.0).map(|(range, _)| range.0);
                     for name in roots(ast, *arg) {
                         self.taken_anywhere.insert(name);

@@ -155,6 +155,7 @@ fn what_formats_read() {
         ("return scanf(\" %c\", &c);", vec!["char", "int"]),
         ("return scanf(\"%d%c\", &x, &c);", vec!["int", "int", "result of 'scanf'"]),
         ("return scanf(\"%d\", &x) + getchar();", vec!["int", "int", "result of 'getchar'", "result of 'getchar'"]),
+        ("int n; struct { int a; } s; return scanf(\"%d%d\", &n, &s.a) + n + s.a;", vec!["int", "int", "int"]),
         ("return scanf(\"%s\", b);", vec!["int"]),
         ("return scanf(\"%d\", &c);", vec!["call of 'scanf' with an argument that does not fit its format", "int"]),
         ("return scanf(\"%d\");", vec!["call of 'scanf' with too few arguments"]),
@@ -168,6 +169,22 @@ fn what_formats_read() {
     let mut found = origins("return sscanf(b, \"%d%s\", &x, b);");
     others(&mut found, &[text, text]);
     assert_eq!(found, ["result of 'sscanf'", "result of 'sscanf'"]);
+}
+
+/// A variable whose address is only there for `scanf` to say where a number goes is not in memory.
+#[test]
+fn variables_that_are_read_by_formats() {
+    let stores = |main: &str| {
+        let program = load(&format!(
+            "int scanf(const char *, ...); int n; struct {{ int a; long b; }} s; int main(void) {{ {main} }}"
+        ));
+        assert_eq!(unsupported(&program), [""; 0], "{main}");
+        let own = program.edges.iter().filter(|edge| program.is_users(edge.span));
+        own.filter(|edge| matches!(edge.op, Op::Store { .. })).count()
+    };
+    assert_eq!(stores("return scanf(\"%d%ld\", &n, &s.b);"), 0);
+    assert_eq!(stores("int k, *p = &k; return scanf(\"%d\", &k) + *p;"), 1);
+    assert_eq!(stores("int k, *p = &k; return scanf(\"%d\", p) + k;"), 1);
 }
 
 #[test]
