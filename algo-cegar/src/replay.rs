@@ -223,16 +223,18 @@ fn replay_with(
         Some(End::NeedsInput(edge)) => {
             Err(Disbelief::NoInput { name: written(program, edge), place: place(program, edge) })
         }
-        Some(End::NeedsValue(edge, var)) => Err(match var.and_then(|var| unmodelled(program, var)) {
-            Some(what) => {
-                let passed = cex.steps.get(..machine.step_count() as usize).unwrap_or(&[]);
-                Disbelief::Unmodelled { what, place: place(program, call_of_library(program, passed, edge)) }
-            }
-            None => Disbelief::Unwritten {
-                name: var.map_or("memory".to_owned(), |var| program.vars[var.index()].name.to_string()),
-                place: place(program, edge),
-            },
-        }),
+        Some(End::NeedsValue(edge, var)) => {
+            let passed = cex.steps.get(..machine.step_count() as usize).unwrap_or(&[]);
+            Err(match var.and_then(|var| unmodelled(program, var)).or_else(|| last_unmodelled(program, passed)) {
+                Some(what) => {
+                    Disbelief::Unmodelled { what, place: place(program, call_of_library(program, passed, edge)) }
+                }
+                None => Disbelief::Unwritten {
+                    name: var.map_or("memory".to_owned(), |var| program.vars[var.index()].name.to_string()),
+                    place: place(program, edge),
+                },
+            })
+        }
         Some(End::Undefined(edge, what)) => Err(Disbelief::Undefined { what, place: place(program, edge) }),
         Some(End::Unsupported(edge)) => {
             let construct = match &program.edges[edge.index()].op {
@@ -300,6 +302,15 @@ fn call_of_library(program: &Program, passed: &[Step], edge: EdgeId) -> EdgeId {
 fn unmodelled(program: &Program, var: VarId) -> Option<String> {
     program.edges.iter().find_map(|edge| match &edge.op {
         Op::Havoc { var: written, origin } if *written == var => origin.unmodelled().map(str::to_owned),
+        _ => None,
+    })
+}
+
+/// The last value that some steps pass and that is not modelled: uninitialised variables are inputs, so a variable without a
+/// value has got it, perhaps through others.
+fn last_unmodelled(program: &Program, passed: &[Step]) -> Option<String> {
+    passed.iter().rev().find_map(|step| match &program.edge(step.edge()).op {
+        Op::Havoc { origin, .. } => origin.unmodelled().map(str::to_owned),
         _ => None,
     })
 }

@@ -17,26 +17,36 @@ const TEXTS: [&str; 3] =
     [include_str!("library/string.c"), include_str!("library/other.c"), include_str!("library/more.c")];
 
 /// Functions that need others of the library, which their definitions do not name.
-const NEEDS: [(&str, &str); 14] = [
-    ("scanf", "__scan_word"),
-    ("scanf", "__scan_text"),
-    ("fscanf", "__scan_word"),
-    ("fscanf", "__scan_text"),
-    ("sscanf", "__scan_text"),
-    ("__errno_location", "__errno_any"),
-    ("atexit", "__run_exit_handlers"),
-    ("qsort", "__qsort_1"),
-    ("qsort", "__qsort_2"),
-    ("qsort", "__qsort_4"),
-    ("qsort", "__qsort_8"),
-    ("__ctype_b_loc", "__ctype_b_of"),
-    ("__ctype_tolower_loc", "__ctype_tolower_of"),
-    ("__ctype_toupper_loc", "__ctype_toupper_of"),
+const NEEDS: [(&str, &[&str]); 11] = [
+    ("scanf", &["__scan_word", "__scan_text"]),
+    ("fscanf", &["__scan_word", "__scan_text"]),
+    ("sscanf", &["__scan_text"]),
+    ("sprintf", &PRINTING),
+    ("snprintf", &PRINTING),
+    ("__errno_location", &["__errno_any"]),
+    ("atexit", &["__run_exit_handlers"]),
+    ("qsort", &["__qsort_1", "__qsort_2", "__qsort_4", "__qsort_8"]),
+    ("__ctype_b_loc", &["__ctype_b_of"]),
+    ("__ctype_tolower_loc", &["__ctype_tolower_of"]),
+    ("__ctype_toupper_loc", &["__ctype_toupper_of"]),
+];
+
+/// What writes the pieces of formats.
+const PRINTING: [&str; 9] = [
+    "__print_character",
+    "__print_blanks",
+    "__print_text",
+    "__print_any",
+    "__print_end",
+    "__print_decimal_4",
+    "__print_decimal_8",
+    "__print_hexadecimal_4",
+    "__print_hexadecimal_8",
 ];
 
 /// The functions that give tables of characters, and those that give their elements.
 pub(crate) fn tables() -> impl Iterator<Item = (&'static str, &'static str)> {
-    NEEDS.into_iter().filter(|(name, _)| name.starts_with("__ctype"))
+    NEEDS.into_iter().filter(|(name, _)| name.starts_with("__ctype")).map(|(name, needed)| (name, needed[0]))
 }
 
 /// The definitions, one for each size of integers of those that are the same for all.
@@ -124,7 +134,7 @@ pub(crate) fn source(asts: &[Ast<'_>]) -> Option<Source> {
     }
     for (name, needed) in NEEDS {
         if called.contains(name) && !defined.contains(name) {
-            called.insert(needed);
+            called.extend(needed);
         }
     }
     let known = definitions();
@@ -144,13 +154,15 @@ pub(crate) fn source(asts: &[Ast<'_>]) -> Option<Source> {
     Some(Source { name: FILE.to_owned(), text: declared_first(&texts) })
 }
 
+/// The declaration of what a text defines.
+fn declaration(text: &str) -> String {
+    let text = &text[text.lines().take_while(|line| line.starts_with("//")).map(|line| line.len() + 1).sum()..];
+    format!("{};\n", text.split_once('{').map_or(text, |(head, _)| head).trim_end())
+}
+
 /// Definitions behind their declarations, so that the order does not matter.
 fn declared_first(texts: &[&str]) -> String {
-    let heads = texts.iter().map(|text| {
-        let text = &text[text.lines().take_while(|line| line.starts_with("//")).map(|line| line.len() + 1).sum()..];
-        format!("{};\n", text.split_once('{').map_or(text, |(head, _)| head).trim_end())
-    });
-    heads.chain(texts.iter().map(|text| format!("{text}\n"))).collect()
+    texts.iter().map(|text| declaration(text)).chain(texts.iter().map(|text| format!("{text}\n"))).collect()
 }
 
 /// The definitions in C of those functions that a program got from here which give it inputs, themselves or by others: an
@@ -181,8 +193,10 @@ pub fn reading_functions(program: &Program) -> String {
         }
         found.extend(more);
     }
-    let texts: Vec<&str> = found.into_iter().map(|name| used[name]).collect();
-    declared_first(&texts)
+    let texts: Vec<&str> = found.iter().map(|name| used[name]).collect();
+    let others = used.iter().filter(|(name, _)| !found.contains(**name));
+    let others = others.filter(|(name, _)| texts.iter().any(|text| words(text).any(|word| word == **name)));
+    others.map(|(_, text)| declaration(text)).chain([declared_first(&texts)]).collect()
 }
 
 #[cfg(test)]

@@ -9,10 +9,13 @@ use cfa::{Program, plain_name};
 
 use crate::harness::{giving_inputs, type_name};
 
-/// Types that the library's definitions use.
-const TYPES: &str = "
+/// What the library's definitions use.
+const HEAD: &str = "
 typedef __SIZE_TYPE__ size_t;
 typedef __PTRDIFF_TYPE__ ssize_t;
+void *malloc(size_t);
+void free(void *);
+void __VERIFIER_assume(int);
 ";
 
 /// Reads the format of `scanf` and stores as many inputs as it should; how many that are is an input, too.
@@ -72,7 +75,7 @@ const PREFIXES: [&str; 3] = ["", "__isoc99_", "__isoc23_"];
 pub(crate) fn functions(program: &Program, text: &mut String) {
     let own = cfa::reading_functions(program);
     if !own.is_empty() {
-        let _ = write!(text, "{TYPES}\n{own}");
+        let _ = write!(text, "{HEAD}\n{own}");
     }
     let called: BTreeSet<&str> = program.calls.iter().map(|(name, ..)| &**name).collect();
     let has_body = |name: &str| program.funcs.iter().any(|func| &*func.name == name && func.body.is_some());

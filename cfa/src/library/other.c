@@ -152,6 +152,23 @@ char *fgets(char *line, int size, void *stream) {
   return line;
 }
 
+ssize_t getline(char **line, size_t *room, void *stream) {
+  size_t length = __VERIFIER_nondet_size_t();
+  if (length == 0 || length > ~(size_t)0 / 2) return -1;
+  if (*line == 0 || *room <= length) {
+    free(*line);
+    *line = malloc(length + 1);
+    *room = length + 1;
+  }
+  for (size_t i = 0; i < length; i++) {
+    char c = __VERIFIER_nondet_char();
+    __VERIFIER_assume(c != '\n' || i + 1 == length);
+    (*line)[i] = c;
+  }
+  (*line)[length] = 0;
+  return length;
+}
+
 // What `%s` reads: characters that are no blanks, at least one.
 void __scan_word(char *text, size_t most) {
   size_t i = 0;
@@ -185,7 +202,62 @@ size_t fread(void *buffer, size_t size, size_t count, void *stream) {
   return done;
 }
 
-// The format is not followed: a proof covers any text, a counterexample that passes here is refused.
+// What formats write, piece by piece: behind `at` characters, as far as there is room.
+size_t __print_character(char *text, size_t size, size_t at, char c) {
+  if (at + 1 < size) text[at] = c;
+  return at + 1;
+}
+
+// Fills what is missing from a width.
+size_t __print_blanks(char *text, size_t size, size_t at, size_t width, size_t length) {
+  for (; length < width; length++) at = __print_character(text, size, at, ' ');
+  return at;
+}
+
+size_t __print_text(char *text, size_t size, size_t at, const char *from, size_t most, size_t width) {
+  if (width > 0) at = __print_blanks(text, size, at, width, strnlen(from, most));
+  for (size_t i = 0; i < most && from[i]; i++) at = __print_character(text, size, at, from[i]);
+  return at;
+}
+
+size_t __print_decimal_BYTES(char *text, size_t size, size_t at, uintBITS_t amount, _Bool negative, size_t width, char fill) {
+  char digits[20];
+  size_t count = 0;
+  do {
+    digits[count++] = '0' + amount % 10;
+    amount /= 10;
+  } while (amount > 0);
+  if (fill == ' ') at = __print_blanks(text, size, at, width, count + negative);
+  if (negative) at = __print_character(text, size, at, '-');
+  if (fill == '0')
+    for (size_t i = count + negative; i < width; i++) at = __print_character(text, size, at, '0');
+  while (count > 0) at = __print_character(text, size, at, digits[--count]);
+  return at;
+}
+
+size_t __print_hexadecimal_BYTES(char *text, size_t size, size_t at, uintBITS_t amount, _Bool negative, size_t width, char fill) {
+  size_t count = 1;
+  while (count < 2 * sizeof(amount) && amount >> 4 * count > 0) count++;
+  for (size_t i = count; i < width; i++) at = __print_character(text, size, at, fill);
+  while (count > 0) {
+    int digit = amount >> 4 * --count & 15;
+    at = __print_character(text, size, at, digit < 10 ? '0' + digit : 'a' + digit - 10);
+  }
+  return at;
+}
+
+// What is not followed.
+size_t __print_any(char *text, size_t size, size_t at) {
+  while (__unmodelled_int()) at = __print_character(text, size, at, __unmodelled_char());
+  return at;
+}
+
+size_t __print_end(char *text, size_t size, size_t at) {
+  if (size > 0) text[at < size ? at : size - 1] = 0;
+  return at;
+}
+
+// A format that is no literal is not followed: a proof covers any text, a counterexample that passes here is refused.
 int sprintf(char *text, const char *format, ...) {
   int i = 0;
   for (; __unmodelled_int(); i++) text[i] = __unmodelled_char();

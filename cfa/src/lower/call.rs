@@ -282,7 +282,7 @@ impl<'a> Lower<'a> {
     }
 
     fn call_body(&mut self, func: FuncId, args: &'a [ExprRef], range: Range) -> Val {
-        if let Some(value) = self.sorting(func, args, range) {
+        if let Some(value) = self.sorting(func, args, range).or_else(|| self.printing(func, args, range)) {
             return value;
         }
         let params = self.signatures[func.index()].params.clone();
@@ -388,11 +388,16 @@ impl<'a> Lower<'a> {
         if self.file >= self.library
             && let Some(ty) = name.strip_prefix("__unmodelled_").and_then(|suffix| nondet_type(suffix, self.machine))
         {
-            let function = self.cx.name.clone();
             if ty == Type::Bool {
                 return self.choice_of_sorting(range);
             }
-            return self.unmodelled(&function, &ty, range);
+            let function = self.cx.name.clone();
+            let called = match &*function {
+                "__print_any" => "sprintf",
+                "__scan_text" => "scanf",
+                other => other,
+            };
+            return self.unmodelled(called, &ty, range);
         }
         let nondet = name.strip_prefix("__VERIFIER_nondet_").or_else(|| name.strip_prefix("nondet_"));
         if nondet.is_some() || self.links.is_ending(name) || is_silent(name) {
@@ -415,7 +420,14 @@ impl<'a> Lower<'a> {
         args: &'a [ExprRef],
         range: Range,
     ) -> Val {
-        let values = self.arguments_but(args, range, |_| false);
+        // Texts need not be in memory.
+        let is_text = |arg: &ExprRef| match self.ast().expr(*arg) {
+            Expr::Str(_) => true,
+            Expr::Ident(name) => name.starts_with("__") && self.lookup(name).is_none(),
+            _ => false,
+        };
+        let texts: Vec<bool> = args.iter().map(is_text).collect();
+        let values = self.arguments_but(args, range, |at| texts[at]);
         if name == "exit" {
             self.run_exit_handlers(range);
         }
@@ -441,7 +453,7 @@ impl<'a> Lower<'a> {
         self.undefined(name, func, args, &values, range)
     }
 
-    /// Evaluates arguments from left to right but for texts, which need not be in memory, and those at some positions.
+    /// Evaluates arguments from left to right but for those at some positions.
     pub(super) fn arguments_but(
         &mut self,
         args: &'a [ExprRef],
@@ -451,15 +463,7 @@ impl<'a> Lower<'a> {
         let begin = self.begin();
         let mut values = Vec::new();
         for (at, arg) in args.iter().enumerate() {
-            let is_text = match self.ast().expr(*arg) {
-                Expr::Str(_) => true,
-                Expr::Ident(name) => name.starts_with("__") && self.lookup(name).is_none(),
-                _ => false,
-            };
-            let value = match is_text || without(at) {
-                true => Val::Void,
-                false => self.sequence(begin, &mut values, *arg, range),
-            };
+            let value = if without(at) { Val::Void } else { self.sequence(begin, &mut values, *arg, range) };
             values.push(value);
         }
         values

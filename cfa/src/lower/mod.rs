@@ -28,6 +28,7 @@ mod ops;
 mod orders;
 mod overflow;
 mod place;
+mod print;
 mod regions;
 mod scan;
 mod scope;

@@ -21,7 +21,7 @@ use super::{Lower, Val};
 const SCANNING: [(&str, usize); 3] = [("scanf", 0), ("fscanf", 1), ("sscanf", 1)];
 
 /// Functions of the library that read characters from a stream.
-const READING: [&str; 6] = ["getchar", "getc", "fgetc", "fgets", "read", "fread"];
+const READING: [&str; 7] = ["getchar", "getc", "fgetc", "fgets", "getline", "read", "fread"];
 
 /// What a conversion stores.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -197,7 +197,8 @@ impl<'a> Lower<'a> {
         let scan = Scan::of(self.ast(), name, args)?;
         let format = scan.format.as_ref()?;
         let variables = variables_read(self.ast(), &scan, args);
-        let values = self.arguments_but(args, range, |at| variables.iter().any(|(other, _)| *other == at));
+        let is_evaluated = |at: usize| at + 1 != scan.first && variables.iter().all(|(other, _)| *other != at);
+        let values = self.arguments_but(args, range, |at| !is_evaluated(at));
         self.call_site(name, range);
         if args.len() < scan.first + format.conversions.len() {
             return Some(self.refused(format!("call of '{name}' with too few arguments"), range));
