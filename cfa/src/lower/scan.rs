@@ -53,6 +53,38 @@ struct Format {
     may_mismatch: bool,
     /// Whether not every character can follow what is read.
     restricts: bool,
+    /// Whether it is not known which conversions can succeed, as behind the 5 in `%d5`, which belongs to the number.
+    unclear: bool,
+}
+
+/// What a character directly behind a conversion may belong to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Behind {
+    Nothing,
+    Integer,
+    Float,
+    Text,
+}
+
+impl Behind {
+    fn of(stored: Stored) -> Behind {
+        match stored {
+            Stored::Number("float" | "double") => Behind::Float,
+            Stored::Number(_) => Behind::Integer,
+            Stored::Character { .. } => Behind::Nothing,
+            Stored::Text { .. } => Behind::Text,
+        }
+    }
+
+    /// Whether the conversion may read the character.
+    fn takes(self, character: char) -> bool {
+        match self {
+            Behind::Nothing => false,
+            Behind::Integer => character.is_ascii_alphanumeric(),
+            Behind::Float => character.is_ascii_alphanumeric() || character == '.',
+            Behind::Text => true,
+        }
+    }
 }
 
 /// A call of a function that reads what a format says.
@@ -126,13 +158,15 @@ fn literal_format(ast: &Ast<'_>, arg: ExprRef) -> Option<Format> {
 fn format(text: &str) -> Option<Format> {
     let mut found = Format::default();
     let mut rest = text;
-    // Whether blanks are skipped in front of what follows.
-    let mut blank = false;
+    // Whether blanks are skipped in front of what follows, and what it is directly behind.
+    let (mut blank, mut behind_conversion) = (false, Behind::Nothing);
     while let Some(first) = rest.chars().next() {
         rest = &rest[first.len_utf8()..];
         if first != '%' || rest.starts_with('%') {
             blank = first.is_ascii_whitespace() || first == '\x0b';
             found.may_mismatch |= !blank && found.conversions.is_empty();
+            found.unclear |= !blank && behind_conversion.takes(first);
+            behind_conversion = Behind::Nothing;
             rest = if first == '%' { &rest[1..] } else { rest };
             continue;
         }
@@ -151,7 +185,9 @@ fn format(text: &str) -> Option<Format> {
         }
         let stored = stored(kind, length, width, blank)?;
         blank = false;
+        behind_conversion = Behind::of(stored);
         found.restricts |= !matches!(stored, Stored::Character { .. });
+        found.unclear |= matches!(stored, Stored::Text { word: false, .. });
         let is_text = matches!(stored, Stored::Character { .. } | Stored::Text { word: true, .. });
         found.may_mismatch |= !is_text && found.conversions.is_empty();
         let any = match stored {
@@ -203,7 +239,8 @@ impl<'a> Lower<'a> {
         if args.len() < scan.first + format.conversions.len() {
             return Some(self.refused(format!("call of '{name}' with too few arguments"), range));
         }
-        let count = self.scanned(name, "int", !scan.from_text, range);
+        let is_followed = !scan.from_text && !format.unclear;
+        let count = self.scanned(name, "int", is_followed, range);
         let (count, _) = self.integer(count, range);
         self.possible_count(count, format, range);
         let after = self.fresh();
@@ -213,7 +250,7 @@ impl<'a> Lower<'a> {
             let more = self.fresh();
             self.assume(succeeds, more, after, range);
             self.cur = more;
-            let is_input = !scan.from_text
+            let is_input = is_followed
                 && match any {
                     Any::Always => true,
                     Any::Alone => !self.characters_restricted,
@@ -323,6 +360,27 @@ mod tests {
         assert_eq!(read("%zu%hhx%f"), [number("ulong"), number("uchar"), number("float")]);
         for text in ["%n", "%p", "%Lf", "%2$d", "%ms", "%5c", "%", "%[a", "%l", "%0s"] {
             assert_eq!(format(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn literals_that_belong_to_numbers() {
+        for (text, unclear) in [
+            ("%d,%d", false),
+            ("%d.%d", false),
+            ("%d-%d", false),
+            ("%d 5%d", false),
+            ("5%d", false),
+            ("%c5", false),
+            ("%d5%d", true),
+            ("%*ix%d", true),
+            ("%f.%d", true),
+            ("%s,%d", true),
+            ("%s%%", true),
+            ("%s ,%d", false),
+            ("%[a-z]%d", true),
+        ] {
+            assert_eq!(format(text).map(|found| found.unclear), Some(unclear), "{text:?}");
         }
     }
 
