@@ -18,14 +18,16 @@ void free(void *);
 void __VERIFIER_assume(int);
 ";
 
-/// Reads the format of `scanf` and stores as many inputs as it should; how many that are is an input, too.
+/// Reads the format of `scanf` and stores inputs as long as others say that conversions succeed.
 const SCAN: (&str, &str) = (
     "
 static int __cpa_scan(const char *at, __builtin_va_list list) {
-  int count = __VERIFIER_nondet_int();
-  for (int done = 0; *at; at++) {
-    if (*at != '%') continue;
-    if (*++at == '%') continue;
+  int done = 0, may_mismatch = 0, mismatches;
+  for (; *at; at++) {
+    if (*at != '%' || *++at == '%') {
+      if (*at != ' ' && (*at < 9 || *at > 13) && done == 0) may_mismatch = 1;
+      continue;
+    }
     int stores = *at != '*';
     if (!stores) at++;
     unsigned long width = 0;
@@ -40,12 +42,20 @@ static int __cpa_scan(const char *at, __builtin_va_list list) {
       do at++; while (at[1] != ']');
       at++;
     }
+    if (kind != 'c' && kind != 's' && done == 0) may_mismatch = 1;
     if (!stores) continue;
-    if (done++ >= count) break;
+    if (!__VERIFIER_nondet_bool()) {
+      if (done > 0) return done;
+      mismatches = may_mismatch && __VERIFIER_nondet_bool();
+      return mismatches ? 0 : -1;
+    }
+    done++;
     void *to = __builtin_va_arg(list, void *);
 ",
     "  }
-  return count;
+  if (done > 0) return done;
+  mismatches = __VERIFIER_nondet_bool();
+  return mismatches ? 0 : -1;
 }
 ",
 );
@@ -84,7 +94,7 @@ pub(crate) fn functions(program: &Program, text: &mut String) {
     let scanning: Vec<&str> = ["scanf", "fscanf"].into_iter().filter(scanning).collect();
     let inputs = giving_inputs(program);
     // Without inputs no format was understood.
-    if scanning.is_empty() || !inputs.contains_key("__VERIFIER_nondet_int") {
+    if scanning.is_empty() || !inputs.contains_key("__VERIFIER_nondet_bool") {
         return;
     }
     text.push_str(SCAN.0);

@@ -7,8 +7,8 @@
 //! not every character can follow. What `sscanf` finds in a text is not followed.
 
 use crate::ast::{Ast, Expr, ExprRef, Range, Unary};
-use crate::ids::ExprId;
-use crate::ir::{CmpOp, IntTy};
+use crate::ids::{ExprId, NodeId, VarId};
+use crate::ir::{CmpOp, IntTy, Op};
 use crate::library;
 use crate::literals;
 use crate::types::{Type, int};
@@ -240,16 +240,18 @@ impl<'a> Lower<'a> {
             return Some(self.refused(format!("call of '{name}' with too few arguments"), range));
         }
         let is_followed = !scan.from_text && !format.unclear;
-        let count = self.scanned(name, "int", is_followed, range);
-        let (count, _) = self.integer(count, range);
-        self.possible_count(count, format, range);
+        let count = self.temporary(IntTy::INT);
         let after = self.fresh();
         for (number, (at, (stored, any))) in (0..).zip(scan.targets()) {
-            let number = self.exprs.constant(IntTy::INT, number);
-            let succeeds = self.exprs.cmp(CmpOp::Lt, number, count);
-            let more = self.fresh();
-            self.assume(succeeds, more, after, range);
-            self.cur = more;
+            let (succeeds, fails) = self.success(name, is_followed, range);
+            self.cur = fails;
+            if number == 0 {
+                self.nothing_read(count, format.may_mismatch.then_some((name, is_followed)), range);
+            } else {
+                self.counted(count, number, range);
+            }
+            self.edge(self.cur, after, Op::Skip, range);
+            self.cur = succeeds;
             let is_input = is_followed
                 && match any {
                     Any::Always => true,
@@ -267,21 +269,41 @@ impl<'a> Lower<'a> {
                 self.unsupported(format!("call of '{name}' with an argument that does not fit its format"), range);
             }
         }
+        match format.conversions.len() {
+            0 => self.nothing_read(count, Some((name, is_followed)), range),
+            all => self.counted(count, all as i128, range),
+        }
         self.flow_to(after, range);
-        Some(Val::Int(count, Type::INT))
+        Some(Val::Int(self.exprs.var(count, IntTy::INT), Type::INT))
     }
 
-    /// Restricts the number of conversions that have succeeded: `EOF`, or at most all of them.
-    fn possible_count(&mut self, count: ExprId, format: &Format, range: Range) {
-        let least = self.exprs.constant(IntTy::INT, -1);
-        let most = self.exprs.constant(IntTy::INT, format.conversions.len() as i128);
-        let (not_less, not_more) = (self.exprs.cmp(CmpOp::Le, least, count), self.exprs.cmp(CmpOp::Le, count, most));
-        self.only_if(not_less, range);
-        self.only_if(not_more, range);
-        if !format.may_mismatch && !format.conversions.is_empty() {
-            let some = self.exprs.truth(count);
-            self.only_if(some, range);
+    /// Whether something succeeds, as an input or as what is not followed: where it goes on if so, and if not.
+    fn success(&mut self, name: &str, is_input: bool, range: Range) -> (NodeId, NodeId) {
+        let value = self.scanned(name, if is_input { "bool" } else { "char" }, is_input, range);
+        let condition = self.condition(value, range);
+        let (yes, no) = (self.fresh(), self.fresh());
+        self.assume(condition, yes, no, range);
+        (yes, no)
+    }
+
+    /// How many conversions have succeeded.
+    fn counted(&mut self, count: VarId, number: i128, range: Range) {
+        let value = self.exprs.constant(IntTy::INT, number);
+        self.emit(Op::Assign { var: count, value }, range);
+    }
+
+    /// No conversion has succeeded: the result is `EOF`, or 0 if the input did not match, which may be said to be possible.
+    fn nothing_read(&mut self, count: VarId, mismatch: Option<(&str, bool)>, range: Range) {
+        let after = self.fresh();
+        if let Some((name, is_input)) = mismatch {
+            let (yes, no) = self.success(name, is_input, range);
+            self.cur = yes;
+            self.counted(count, 0, range);
+            self.edge(self.cur, after, Op::Skip, range);
+            self.cur = no;
         }
+        self.counted(count, -1, range);
+        self.flow_to(after, range);
     }
 
     /// A value that a function reads.

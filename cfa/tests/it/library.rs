@@ -150,15 +150,24 @@ fn what_formats_read() {
     };
     let text = "result of 'scanf'";
     for (main, expected) in [
-        ("return scanf(\"%d%ld\", &x, &y);", vec!["int", "int", "long"]),
-        ("return __isoc99_fscanf(in, \"%lf\", &d);", vec!["double", "int"]),
-        ("return scanf(\"%c\", &c) + (c = getchar());", vec!["bool", "char", "int", "uchar"]),
-        ("return scanf(\" %c\", &c);", vec!["char", "int"]),
-        ("return scanf(\"%d%c\", &x, &c);", vec!["int", "int", "result of 'scanf'"]),
-        ("return scanf(\"%d\", &x) + getchar();", vec!["int", "int", "result of 'getchar'", "result of 'getchar'"]),
-        ("int n; struct { int a; } s; return scanf(\"%d%d\", &n, &s.a) + n + s.a;", vec!["int", "int", "int"]),
-        ("return scanf(\"%s\", b);", vec!["int"]),
-        ("return scanf(\"%d\", &c);", vec!["call of 'scanf' with an argument that does not fit its format", "int"]),
+        ("return scanf(\"%d%ld\", &x, &y);", vec!["bool", "bool", "bool", "int", "long"]),
+        ("return __isoc99_fscanf(in, \"%lf\", &d);", vec!["bool", "bool", "double"]),
+        ("return scanf(\"%c\", &c) + (c = getchar());", vec!["bool", "bool", "char", "uchar"]),
+        ("return scanf(\" %c\", &c);", vec!["bool", "char"]),
+        ("return scanf(\"%d%c\", &x, &c);", vec!["bool", "bool", "bool", "int", "result of 'scanf'"]),
+        (
+            "return scanf(\"%d\", &x) + getchar();",
+            vec!["bool", "bool", "int", "result of 'getchar'", "result of 'getchar'"],
+        ),
+        (
+            "int n; struct { int a; } s; return scanf(\"%d%d\", &n, &s.a) + n + s.a;",
+            vec!["bool", "bool", "bool", "int", "int"],
+        ),
+        ("return scanf(\"%s\", b);", vec!["bool"]),
+        (
+            "return scanf(\"%d\", &c);",
+            vec!["bool", "bool", "call of 'scanf' with an argument that does not fit its format"],
+        ),
         ("return scanf(\"%d\");", vec!["call of 'scanf' with too few arguments"]),
         ("return scanf(\"%n\", &x);", vec!["call of 'scanf', which has no body"]),
         ("return scanf(b, &x);", vec!["call of 'scanf', which has no body"]),
@@ -169,7 +178,7 @@ fn what_formats_read() {
     }
     let mut found = origins("return sscanf(b, \"%d%s\", &x, b);");
     others(&mut found, &[text, text]);
-    assert_eq!(found, ["result of 'sscanf'", "result of 'sscanf'"]);
+    assert_eq!(found, ["result of 'sscanf'"; 4]);
 }
 
 /// A variable whose address is only there for `scanf` to say where a number goes is not in memory.
