@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use cfa::{BinOp, IntTy};
-use cpa_core::Stop;
+use cpa_core::{Cx, Stop};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smt::solver::{Limits, Solver, Z3Config, Z3Solver};
 use smt::{Sort, TermId, Terms};
@@ -38,7 +38,7 @@ pub(crate) struct Counts {
 }
 
 /// Decides what follows.
-pub(crate) struct Prover {
+pub(crate) struct Prover<'a> {
     terms: Terms,
     solver: Z3Solver,
     symbols: FxHashMap<Atom, TermId>,
@@ -49,7 +49,7 @@ pub(crate) struct Prover {
     pub(crate) counts: Counts,
     /// Whether less is asked of quantified facts, and equal positions need not have equal elements: for guesses.
     pub(crate) coarse: bool,
-    interrupt: Limits,
+    cx: &'a Cx,
     limit: Duration,
 }
 
@@ -103,9 +103,9 @@ fn tighten(pool: &Pool, value: &Poly, negated: bool, known: &mut FxHashMap<Atom,
     changed
 }
 
-impl Prover {
-    /// A prover whose solver listens to `interrupt`.
-    pub(crate) fn new(interrupt: Limits) -> Prover {
+impl<'a> Prover<'a> {
+    /// A prover that stops when there is no time left.
+    pub(crate) fn new(cx: &'a Cx) -> Self {
         Prover {
             terms: Terms::new(),
             solver: Z3Solver::new(&Z3Config {
@@ -117,7 +117,7 @@ impl Prover {
             bodies: FxHashMap::default(),
             counts: Counts::default(),
             coarse: false,
-            interrupt,
+            cx,
             limit: QUERY,
         }
     }
@@ -210,6 +210,7 @@ impl Prover {
         cond: CondId,
         known: FxHashMap<Atom, Range>,
     ) -> Result<bool, Stop> {
+        self.cx.check()?;
         self.counts.queries += 1;
         let mut query = Query {
             known,
@@ -238,7 +239,8 @@ impl Prover {
         for formula in formulas {
             self.solver.assert(&self.terms, formula);
         }
-        let limits = self.interrupt.at_most(self.limit);
+        let interrupt = Limits { interrupt: Some(self.cx.cancel_token().flag()), ..Limits::none() };
+        let limits = interrupt.at_most(self.limit);
         let answer = self.solver.check(&self.terms, &[], &limits).is_unsat();
         self.solver.pop();
         Ok(answer)
@@ -260,7 +262,7 @@ struct Query {
 }
 
 impl Query {
-    fn poly(&mut self, prover: &mut Prover, pool: &mut Pool, poly: &Poly) -> Result<TermId, Stop> {
+    fn poly(&mut self, prover: &mut Prover<'_>, pool: &mut Pool, poly: &Poly) -> Result<TermId, Stop> {
         let (summands, divisor) = poly.parts();
         let mut sum = prover.terms.int(0);
         for (monomial, coefficient) in summands {
@@ -276,7 +278,7 @@ impl Query {
         Ok(if divisor == 1 { sum } else { prover.terms.int_div(sum, divisor) })
     }
 
-    fn atom(&mut self, prover: &mut Prover, pool: &mut Pool, atom: Atom) -> Result<TermId, Stop> {
+    fn atom(&mut self, prover: &mut Prover<'_>, pool: &mut Pool, atom: Atom) -> Result<TermId, Stop> {
         if !self.seen.insert(atom)
             && let Some(term) = prover.symbols.get(&atom)
         {
@@ -317,7 +319,7 @@ impl Query {
     }
 
     /// A variable with the range of the atom.
-    fn symbol(&mut self, prover: &mut Prover, pool: &Pool, atom: Atom) -> TermId {
+    fn symbol(&mut self, prover: &mut Prover<'_>, pool: &Pool, atom: Atom) -> TermId {
         let symbol = prover.terms.symbol(&format!("a{}", atom.0), Sort::Int);
         let term = prover.terms.var(symbol, 0);
         let range = pool.range(&Poly::atom(atom));
@@ -326,7 +328,7 @@ impl Query {
         term
     }
 
-    fn cond(&mut self, prover: &mut Prover, pool: &mut Pool, cond: CondId) -> Result<TermId, Stop> {
+    fn cond(&mut self, prover: &mut Prover<'_>, pool: &mut Pool, cond: CondId) -> Result<TermId, Stop> {
         Ok(match pool.cond(cond).clone() {
             CondKind::True => TermId::TRUE,
             CondKind::False => TermId::FALSE,
@@ -365,7 +367,7 @@ impl Query {
 
     /// Instances of the quantified conditions: where one holds, for a number of its own; where it does not, for the
     /// iterations that touch an element of the query, and for the last one.
-    fn instances(&mut self, prover: &mut Prover, pool: &mut Pool) -> Result<(), Stop> {
+    fn instances(&mut self, prover: &mut Prover<'_>, pool: &mut Pool) -> Result<(), Stop> {
         let mut done: BTreeSet<(CondId, Poly)> = BTreeSet::new();
         let mut witnessed: BTreeSet<CondId> = BTreeSet::new();
         let (rounds, instances) = if prover.coarse { (1, INSTANCES / 2) } else { (ROUNDS, INSTANCES) };
@@ -459,7 +461,7 @@ impl Query {
 
     /// Elements of the same array at the same position are equal, and so is what has the same name and parameters, or the same
     /// operator and operands.
-    fn congruences(&mut self, prover: &mut Prover, pool: &mut Pool) -> Result<(), Stop> {
+    fn congruences(&mut self, prover: &mut Prover<'_>, pool: &mut Pool) -> Result<(), Stop> {
         let mut inputs = self.inputs(pool);
         inputs.retain(|(_, parameters, _)| !parameters.is_empty());
         let mut elements = Vec::new();

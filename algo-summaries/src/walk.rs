@@ -10,7 +10,6 @@ use cfa::ir::{BinOp, ExprKind, Op};
 use cfa::{AllocKind, IntTy, Program};
 use cpa_core::{Cx, Stop};
 use rustc_hash::{FxHashMap, FxHashSet};
-use smt::solver::Limits;
 
 use crate::arrays::Write;
 use crate::eval::{gave_up, signed_regions};
@@ -62,7 +61,7 @@ pub(crate) struct Walker<'a> {
     relevant: BTreeSet<NodeId>,
     recursive: BTreeSet<FuncId>,
     pub(crate) pool: Pool,
-    pub(crate) prover: Prover,
+    pub(crate) prover: Prover<'a>,
     pub(crate) names: Names,
     pub(crate) signed: Vec<bool>,
     /// Variables that may say how long the rows of tables in a region are, see [`row_lengths`].
@@ -82,14 +81,13 @@ pub(crate) struct Walker<'a> {
 impl<'a> Walker<'a> {
     /// A walk that has not begun.
     pub(crate) fn new(cx: &'a Cx, program: &'a Program, targets: &'a BTreeSet<NodeId>, manner: Manner) -> Self {
-        let limits = Limits { interrupt: Some(cx.cancel_token().flag()), ..Limits::none() };
         Walker {
             program,
             targets,
             relevant: program.leading_to(targets),
             recursive: program.recursive(),
             pool: Pool::new(),
-            prover: Prover::new(limits),
+            prover: Prover::new(cx),
             names: Names::default(),
             signed: signed_regions(program),
             row_lengths: row_lengths(program),
