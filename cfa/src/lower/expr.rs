@@ -439,7 +439,7 @@ impl<'a> Lower<'a> {
         let right_start = if self.cur == before { before } else { start };
         let between = Between { left_end: before, right_start, right: Some(right) };
         self.unsequenced(begin, mark, (pending, std::slice::from_ref(&value)), &between, range);
-        if self.cur == before {
+        if right_start == before {
             return value;
         }
         let end = std::mem::replace(&mut self.cur, before);

@@ -213,6 +213,8 @@ struct Lower<'a> {
     lists_read: Vec<usize>,
     /// The same for calls that access an object atomically.
     atomic_writes: Vec<usize>,
+    /// The edges of calls that read what a format says.
+    scans: Vec<std::ops::Range<usize>>,
     /// The first file that defines library functions.
     library: usize,
     /// Whether objects on the heap have their sizes in front of them.
@@ -291,6 +293,7 @@ fn lowered<'a>(
         argument_objects: FxHashSet::default(),
         lists_read: Vec::new(),
         atomic_writes: Vec::new(),
+        scans: Vec::new(),
         library,
         sizes_kept: heap::reallocates(asts),
         characters_restricted: scan::restricts_characters(asts),

@@ -236,6 +236,7 @@ impl<'a> Lower<'a> {
         let is_evaluated = |at: usize| at + 1 != scan.first && variables.iter().all(|(other, _)| *other != at);
         let values = self.arguments_but(args, range, |at| !is_evaluated(at));
         self.call_site(name, range);
+        let begin = self.graph.edges.len();
         if args.len() < scan.first + format.conversions.len() {
             return Some(self.refused(format!("call of '{name}' with too few arguments"), range));
         }
@@ -274,6 +275,7 @@ impl<'a> Lower<'a> {
             all => self.counted(count, all as i128, range),
         }
         self.flow_to(after, range);
+        self.scans.push(begin..self.graph.edges.len());
         Some(Val::Int(self.exprs.var(count, IntTy::INT), Type::INT))
     }
 

@@ -150,7 +150,7 @@ impl Lower<'_> {
         range: Range,
     ) {
         let end = self.graph.edges.len();
-        self.refuse_builtins(begin.edge..end, middle, range);
+        self.refuse_builtins(begin.edge..end, middle, (left, right), range);
         if self.before_start || self.at_file_scope() || !self.graph.has_call(begin.edge..end) {
             return;
         }
@@ -172,8 +172,14 @@ impl Lower<'_> {
     }
 
     /// Makes operands unsupported of which both read from variable arguments, or of which one is an atomic access and the
-    /// other one touches memory: these are calls, too.
-    fn refuse_builtins(&mut self, edges: Edges<usize>, middle: usize, range: Range) {
+    /// other one touches memory, or of which one reads by a format what the other one uses: these are calls, too.
+    fn refuse_builtins(
+        &mut self,
+        edges: Edges<usize>,
+        middle: usize,
+        (left_values, right_values): (&[Val], &[Val]),
+        range: Range,
+    ) {
         let (left, right) = (edges.start..middle, middle..edges.end);
         let among = |found: &[usize], part: &Edges<usize>| found.iter().any(|at| part.start < *at && *at <= part.end);
         let touches = |part: &Edges<usize>| {
@@ -185,9 +191,29 @@ impl Lower<'_> {
             })
         };
         let atomic = |one, other| among(&self.atomic_writes, one) && touches(other);
+        // What is read by formats in one part, and whether the other one has to do with it.
+        let uses = |part: &Edges<usize>, values: &[Val], vars: &BTreeSet<VarId>| {
+            let of_value = |value: &Val| self.operand(0..0, std::slice::from_ref(value)).vars;
+            let is_read = |expr| self.exprs.vars(expr).iter().any(|var| vars.contains(var));
+            values.iter().flat_map(of_value).any(|var| vars.contains(&var))
+                || self.graph.edges[part.clone()].iter().any(|edge| {
+                    edge.op.written().is_some_and(|var| vars.contains(&var))
+                        || edge.op.operands().into_iter().any(is_read)
+                })
+        };
+        let scanned = |one: &Edges<usize>, other: &Edges<usize>, values: &[Val]| {
+            let scans = self.scans.iter().filter(|scan| one.start <= scan.start && scan.end <= one.end);
+            scans.into_iter().any(|scan| {
+                let written = self.graph.edges[scan.clone()].iter().filter_map(|edge| edge.op.written());
+                let vars: BTreeSet<VarId> = written.filter(|var| !self.vars[var.index()].temporary).collect();
+                touches(scan) && touches(other) || uses(other, values, &vars)
+            })
+        };
         let open = (among(&self.lists_read, &left) && among(&self.lists_read, &right))
             || atomic(&left, &right)
-            || atomic(&right, &left);
+            || atomic(&right, &left)
+            || scanned(&left, &right, right_values)
+            || scanned(&right, &left, left_values);
         if open {
             self.unsupported(ORDER_MATTERS, range);
         }

@@ -152,15 +152,15 @@ fn what_formats_read() {
     for (main, expected) in [
         ("return scanf(\"%d%ld\", &x, &y);", vec!["bool", "bool", "bool", "int", "long"]),
         ("return __isoc99_fscanf(in, \"%lf\", &d);", vec!["bool", "bool", "double"]),
-        ("return scanf(\"%c\", &c) + (c = getchar());", vec!["bool", "bool", "char", "uchar"]),
+        ("scanf(\"%c\", &c); return getchar();", vec!["bool", "bool", "char", "uchar"]),
         ("return scanf(\" %c\", &c);", vec!["bool", "char"]),
         ("return scanf(\"%d%c\", &x, &c);", vec!["bool", "bool", "bool", "int", "result of 'scanf'"]),
         (
-            "return scanf(\"%d\", &x) + getchar();",
+            "scanf(\"%d\", &x); return getchar();",
             vec!["bool", "bool", "int", "result of 'getchar'", "result of 'getchar'"],
         ),
         (
-            "int n; struct { int a; } s; return scanf(\"%d%d\", &n, &s.a) + n + s.a;",
+            "int n; struct { int a; } s; scanf(\"%d%d\", &n, &s.a); return n + s.a;",
             vec!["bool", "bool", "bool", "int", "int"],
         ),
         ("return scanf(\"%s\", b);", vec!["bool"]),
@@ -193,8 +193,37 @@ fn variables_that_are_read_by_formats() {
         own.filter(|edge| matches!(edge.op, Op::Store { .. })).count()
     };
     assert_eq!(stores("return scanf(\"%d%ld\", &n, &s.b);"), 0);
-    assert_eq!(stores("int k, *p = &k; return scanf(\"%d\", &k) + *p;"), 1);
-    assert_eq!(stores("int k, *p = &k; return scanf(\"%d\", p) + k;"), 1);
+    assert_eq!(stores("int k, *p = &k; scanf(\"%d\", &k); return *p;"), 1);
+    assert_eq!(stores("int k, *p = &k; scanf(\"%d\", p); return k;"), 1);
+}
+
+/// A call of `scanf` and what uses the variable that it writes are evaluated in any order, if C says no more.
+#[test]
+fn orders_of_reading_by_formats() {
+    let refused = |main: &str| {
+        let text = format!("int scanf(const char *, ...); int *p, a[3], k; int main(void) {{ int x = 5, y; {main} }}");
+        unsupported(&load(&text)).iter().filter(|what| what.starts_with("operands that change")).count()
+    };
+    for main in [
+        "return (x > 7) & (scanf(\"%d\", &x) == 1);",
+        "return (scanf(\"%d\", &x) == 1) & (x > 7);",
+        "return x + scanf(\"%d\", &x);",
+        "return a[1] + scanf(\"%d\", p);",
+        "return scanf(\"%d\", &x) + scanf(\"%d\", &x);",
+        "a[x] = scanf(\"%d\", &x);",
+    ] {
+        assert!(refused(main) > 0, "{main}");
+    }
+    for main in [
+        "return scanf(\"%d\", &x) == 1 && x > 7;",
+        "y = scanf(\"%d\", &x); return y;",
+        "return x > 7 ? scanf(\"%d\", &x) : x;",
+        "return k + scanf(\"%d\", &x) == 1;",
+        "return scanf(\"%d\", &x) != k, x;",
+        "while (scanf(\"%d\", &a[k++]) == 1) x += k; return x;",
+    ] {
+        assert_eq!(refused(main), 0, "{main}");
+    }
 }
 
 #[test]
