@@ -118,6 +118,22 @@ fn a_violation_is_followed() {
     assert!(said.contains("does not reach the error") && said.contains("UNKNOWN"), "{said}");
 }
 
+/// A number that `scanf` reads is not what it returns.
+#[test]
+fn what_is_read_is_no_result() {
+    let folder = Folder::new(
+        "read",
+        "extern void reach_error(void); extern int __VERIFIER_nondet_int(void); int scanf(const char *, ...);\n\
+         int main(void) {\n  int x, y = __VERIFIER_nondet_int();\n\
+           if (scanf(\"%d\", &x) == 1 && x == 7 && y == 9)\n    reach_error();\n}\n",
+    );
+    let said = folder.verify(&["--preset", "bmc", "--witness", "w.yml"]);
+    assert!(said.contains("result: FALSE"), "{said}");
+    let witness = folder.witness();
+    assert_eq!(witness.matches("function_return").count(), 1, "{witness}");
+    assert!(witness.contains("\\\\result == 9"), "{witness}");
+}
+
 #[test]
 fn a_violation_by_what_is_not_a_number_is_followed_with_both_signs() {
     let folder = Folder::new(

@@ -8,7 +8,7 @@ use cfa::{MachineModel, Program, Property, Span, floats};
 use cpa_core::{Counterexample, Invariants};
 
 use crate::graph::escape;
-use crate::inputs::{Origin, inputs};
+use crate::inputs::inputs;
 use crate::witness::{Metadata, loop_invariants, target};
 
 /// The keys: name, type and what they belong to.
@@ -61,7 +61,7 @@ pub fn violation(
     let mut body = String::from("<node id=\"N0\"><data key=\"entry\">true</data></node>\n");
     let mut last = 0;
     for input in inputs(program, counterexample) {
-        let Origin::Function(function) = &input.origin else { continue };
+        let Some(function) = input.called(program) else { continue };
         let value = match program.var(input.var).float {
             None => input.value.to_string(),
             Some(format) => floats::decimal(format, input.value),

@@ -32,6 +32,16 @@ pub struct Input {
     pub value: i128,
 }
 
+impl Input {
+    /// The function whose result the input is, if the user's text shows the call. What a function of the library reads, such as
+    /// a number for `scanf`, is no result.
+    pub fn called(&self, program: &Program) -> Option<&str> {
+        let Origin::Function(function) = &self.origin else { return None };
+        let span = program.edge(self.edge).span;
+        (program.is_users(span) && program.text(span).contains(&**function)).then_some(&**function)
+    }
+}
+
 /// All inputs of a run in the order of execution.
 pub fn inputs(program: &Program, counterexample: &Counterexample) -> Vec<Input> {
     let listed =

@@ -15,7 +15,7 @@ use cfa::{FloatTy, MachineModel, NodeId, Program, Property, floats};
 use cpa_core::{Counterexample, Invariants};
 
 use crate::cexpr::invariant;
-use crate::inputs::{Origin, inputs};
+use crate::inputs::inputs;
 use crate::sha256::{digest, hex};
 use crate::text::quoted;
 
@@ -112,7 +112,9 @@ pub fn violation(
     let (node, end) = target(program, property, counterexample)?;
     let mut content = String::new();
     for input in inputs(program, counterexample).iter().take(MAX_WAYPOINTS) {
-        let Origin::Function(_) = input.origin else { continue };
+        if input.called(program).is_none() {
+            continue;
+        }
         let edge = program.edge(input.edge);
         let var = program.var(input.var);
         let value = match var.float {
