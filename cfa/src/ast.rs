@@ -281,6 +281,17 @@ impl<'a> Ast<'a> {
         &self.exprs[at.0 as usize].0
     }
 
+    /// The calls of functions by their names, with their arguments.
+    pub(crate) fn calls_by_name(&self) -> impl Iterator<Item = (&'a str, &[ExprRef])> {
+        self.exprs.iter().filter_map(|(expr, _)| match expr {
+            Expr::Call(callee, args) => match self.expr(*callee) {
+                Expr::Ident(name) => Some((*name, &args[..])),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+
     pub(crate) fn expr_range(&self, at: ExprRef) -> Range {
         self.exprs[at.0 as usize].1
     }

@@ -54,7 +54,7 @@ pub use ir::{
     AllocKind, BinOp, Body, CmpOp, Edge, Expr, ExprKind, FloatFn, FloatOp, FloatTy, Function, HavocOrigin, IntTy, Node,
     Object, Op, Region, Scope, Span, UnOp, Var,
 };
-pub use library::{plain_name, reading_functions};
+pub use library::{VERSIONS, plain_name, reading_functions};
 pub use location::Location;
 pub use loops::{Loop, Loops};
 pub use memory::MARGIN;

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashSet;
 
-use crate::ast::{Ast, Decl, Expr, Item, Storage};
+use crate::ast::{Ast, Decl, Item, Storage};
 use crate::lower::call::is_silent;
 use crate::program::{Program, Source};
 
@@ -43,6 +43,9 @@ const PRINTING: [&str; 9] = [
     "__print_hexadecimal_4",
     "__print_hexadecimal_8",
 ];
+
+/// What headers put in front of the names of functions for some versions of C.
+pub const VERSIONS: [&str; 2] = ["__isoc99_", "__isoc23_"];
 
 /// The functions that give tables of characters, and those that give their elements.
 pub(crate) fn tables() -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -109,7 +112,18 @@ pub(crate) fn forget_inline_copies(ast: &mut Ast<'_>, source: &str) {
 /// What a function is called in the library: the compiler's `__builtin_memcpy` is `memcpy`, a header's `__isoc99_scanf` is
 /// `scanf`.
 pub fn plain_name(name: &str) -> &str {
-    ["__builtin_", "__isoc99_", "__isoc23_"].iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name)
+    let prefixes = VERSIONS.iter().chain(&["__builtin_"]);
+    prefixes.into_iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name)
+}
+
+/// What a program calls to get to a function of the library that stands for another one.
+pub(crate) fn called_name(name: &str) -> &str {
+    match name {
+        "__print_any" => "sprintf",
+        "__scan_text" => "scanf",
+        _ if name.starts_with("__qsort_") => "qsort",
+        _ => name,
+    }
 }
 
 /// A source file with the functions that the program calls and does not define; none if there are no such functions.
@@ -121,15 +135,10 @@ pub(crate) fn source(asts: &[Ast<'_>]) -> Option<Source> {
         }
     }
     let mut called: BTreeSet<&str> = BTreeSet::new();
-    for ast in asts {
-        for (expr, _) in &ast.exprs {
-            if let Expr::Call(callee, _) = expr
-                && let Expr::Ident(name) = ast.expr(*callee)
-                && !defined.contains(name)
-            {
-                called.insert(name);
-                called.insert(plain_name(name));
-            }
+    for (name, _) in asts.iter().flat_map(Ast::calls_by_name) {
+        if !defined.contains(name) {
+            called.insert(name);
+            called.insert(plain_name(name));
         }
     }
     for (name, needed) in NEEDS {

@@ -94,8 +94,14 @@ fn from_outside(program: &Program, inputs: &[Input]) -> (usize, Vec<String>) {
     (arguments, caveats)
 }
 
-fn called(program: &Program) -> BTreeSet<&str> {
+/// The functions that a program calls.
+pub(crate) fn called(program: &Program) -> BTreeSet<&str> {
     program.calls.iter().map(|(name, ..)| &**name).collect()
+}
+
+/// Whether a function has a definition.
+pub(crate) fn has_body(program: &Program, name: &str) -> bool {
+    program.funcs.iter().any(|func| &*func.name == name && func.body.is_some())
 }
 
 fn error_functions(program: &Program, property: &Property, text: &mut String) {
@@ -174,14 +180,13 @@ fn input_function(program: &Program, name: &str, var: VarId, values: &[&Input], 
 /// Functions that are called, have no body, and give no input.
 fn other_functions(program: &Program, property: &Property, text: &mut String) {
     let called = called(program);
-    let has_body = |name: &str| program.funcs.iter().any(|func| &*func.name == name && func.body.is_some());
-    let missing = |name: &str| called.contains(name) && !has_body(name);
+    let missing = |name: &str| called.contains(name) && !has_body(program, name);
     let violation = |name: &str| property.calls.iter().any(|call| call == name);
     text.push('\n');
     if missing("__VERIFIER_assume") {
         text.push_str("void __VERIFIER_assume(int condition) { if (!condition) _exit(0); }\n");
     }
-    if missing("__assert_fail") && !has_body("assert") {
+    if missing("__assert_fail") && !has_body(program, "assert") {
         let code = if violation("__assert_fail") { REACHED } else { 1 };
         let _ = writeln!(text, "void assert(int condition) {{ if (!condition) _exit({code}); }}");
     }

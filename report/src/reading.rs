@@ -2,12 +2,11 @@
 //! Functions of the standard library that read: in the executable counterexample they give the program what it read there, from
 //! the same functions that give its other inputs and in the same order.
 
-use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use cfa::{Program, plain_name};
+use cfa::{Program, VERSIONS, plain_name};
 
-use crate::harness::{giving_inputs, type_name};
+use crate::harness::{called, giving_inputs, has_body, type_name};
 
 /// What the library's definitions use.
 const HEAD: &str = "
@@ -22,7 +21,7 @@ void __VERIFIER_assume(int);
 const SCAN: (&str, &str) = (
     "
 static int __cpa_scan(const char *at, __builtin_va_list list) {
-  int done = 0, may_mismatch = 0, mismatches;
+  int done = 0, may_mismatch = 0;
   for (; *at; at++) {
     if (*at != '%' || *++at == '%') {
       if (*at != ' ' && (*at < 9 || *at > 13) && done == 0) may_mismatch = 1;
@@ -46,16 +45,14 @@ static int __cpa_scan(const char *at, __builtin_va_list list) {
     if (!stores) continue;
     if (!__VERIFIER_nondet_bool()) {
       if (done > 0) return done;
-      mismatches = may_mismatch && __VERIFIER_nondet_bool();
-      return mismatches ? 0 : -1;
+      return may_mismatch && __VERIFIER_nondet_bool() ? 0 : -1;
     }
     done++;
     void *to = __builtin_va_arg(list, void *);
 ",
     "  }
   if (done > 0) return done;
-  mismatches = __VERIFIER_nondet_bool();
-  return mismatches ? 0 : -1;
+  return __VERIFIER_nondet_bool() ? 0 : -1;
 }
 ",
 );
@@ -78,19 +75,15 @@ const STORED: [(&str, &str, i32); 13] = [
     ("char", "c", 0),
 ];
 
-/// What stands in front of the names of these functions for some versions of C.
-const PREFIXES: [&str; 3] = ["", "__isoc99_", "__isoc23_"];
-
 /// The functions that read.
 pub(crate) fn functions(program: &Program, text: &mut String) {
     let own = cfa::reading_functions(program);
     if !own.is_empty() {
         let _ = write!(text, "{HEAD}\n{own}");
     }
-    let called: BTreeSet<&str> = program.calls.iter().map(|(name, ..)| &**name).collect();
-    let has_body = |name: &str| program.funcs.iter().any(|func| &*func.name == name && func.body.is_some());
+    let called = called(program);
     // Headers may give the functions other names by labels that only the compiler sees.
-    let scanning = |plain: &&str| called.iter().any(|name| plain_name(name) == *plain && !has_body(name));
+    let scanning = |plain: &&str| called.iter().any(|name| plain_name(name) == *plain && !has_body(program, name));
     let scanning: Vec<&str> = ["scanf", "fscanf"].into_iter().filter(scanning).collect();
     let inputs = giving_inputs(program);
     // Without inputs no format was understood.
@@ -112,7 +105,8 @@ pub(crate) fn functions(program: &Program, text: &mut String) {
         text.push_str("    if (kind == 's') __scan_word(to, width ? width : ~0ul);\n");
     }
     text.push_str(SCAN.1);
-    for (plain, prefix) in scanning.iter().flat_map(|plain| PREFIXES.map(|prefix| (plain, prefix))) {
+    let names = VERSIONS.into_iter().chain([""]);
+    for (plain, prefix) in scanning.iter().flat_map(|plain| names.clone().map(move |prefix| (plain, prefix))) {
         let stream = if *plain == "fscanf" { "void *stream, " } else { "" };
         let _ = writeln!(
             text,

@@ -392,12 +392,7 @@ impl<'a> Lower<'a> {
                 return self.choice_of_sorting(range);
             }
             let function = self.cx.name.clone();
-            let called = match &*function {
-                "__print_any" => "sprintf",
-                "__scan_text" => "scanf",
-                other => other,
-            };
-            return self.unmodelled(called, &ty, range);
+            return self.unmodelled(library::called_name(&function), &ty, range);
         }
         let nondet = name.strip_prefix("__VERIFIER_nondet_").or_else(|| name.strip_prefix("nondet_"));
         if nondet.is_some() || self.links.is_ending(name) || is_silent(name) {

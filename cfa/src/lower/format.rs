@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Functions with formats, such as `printf`: whether a call may store how many characters it has written.
+//! Functions with formats, such as `printf`: whether a call may store how many characters it has written, and what the formats
+//! of those that write and those that read have in common.
 
 use super::{Lower, Val};
-use crate::ast::{Expr, ExprRef};
-use crate::library;
+use crate::ast::{Ast, Expr, ExprRef};
+use crate::ir::IntTy;
+use crate::types::MachineModel;
+use crate::{library, literals};
 
 /// Functions that read a format, and which argument it is.
 const FORMATTED: [(&str, usize); 10] = [
@@ -23,6 +26,47 @@ const FORMATTED: [(&str, usize); 10] = [
 pub(super) fn format_of(name: &str) -> Option<usize> {
     let found = FORMATTED.into_iter().find(|(known, _)| *known == library::plain_name(name));
     found.map(|(_, at)| at)
+}
+
+/// The format that an argument is; none if it is no literal.
+pub(super) fn literal_format(ast: &Ast<'_>, arg: ExprRef) -> Option<Vec<u8>> {
+    let Expr::Str(text) = ast.expr(arg) else { return None };
+    let (units, IntTy { bits: 8, .. }) = literals::string(text)? else { return None };
+    Some(units.into_iter().map(|unit| unit as u8).take_while(|unit| *unit != 0).collect())
+}
+
+/// The size of an integer that a conversion is for, the least one first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Size {
+    Char,
+    Short,
+    Int,
+    Long,
+    LongLong,
+}
+
+impl Size {
+    /// The size that the letters in front of a conversion say.
+    pub(super) fn of(letters: &[u8]) -> Option<Size> {
+        Some(match letters {
+            b"hh" => Size::Char,
+            b"h" => Size::Short,
+            b"" => Size::Int,
+            b"l" | b"z" | b"t" => Size::Long,
+            b"ll" | b"j" | b"q" => Size::LongLong,
+            _ => return None,
+        })
+    }
+
+    pub(super) fn bits(self, machine: MachineModel) -> u32 {
+        match self {
+            Size::Char => 8,
+            Size::Short => 16,
+            Size::Int => 32,
+            Size::Long => machine.long_bits(),
+            Size::LongLong => 64,
+        }
+    }
 }
 
 impl Lower<'_> {

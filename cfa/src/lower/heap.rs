@@ -19,8 +19,7 @@ const HEADER: i128 = 16;
 
 /// Whether a program calls `realloc`.
 pub(super) fn reallocates(asts: &[Ast<'_>]) -> bool {
-    let named = |ast: &Ast<'_>, expr: &Expr<'_>| matches!(expr, Expr::Call(callee, _) if matches!(ast.expr(*callee), Expr::Ident("realloc")));
-    asts.iter().any(|ast| ast.exprs.iter().any(|(expr, _)| named(ast, expr)))
+    asts.iter().flat_map(Ast::calls_by_name).any(|(name, _)| name == "realloc")
 }
 
 impl<'a> Lower<'a> {

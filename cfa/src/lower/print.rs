@@ -2,13 +2,13 @@
 //! `sprintf` and `snprintf`, C11 7.21.6.5 and 7.21.6.6, with a format that is a literal: what it says is written piece by piece.
 //! What is not followed, such as a floating-point number, is any text.
 
-use crate::ast::{Expr, ExprRef, Range};
+use crate::ast::{ExprRef, Range};
 use crate::ids::{ExprId, FuncId};
 use crate::ir::{BinOp, CmpOp, IntTy};
 use crate::library;
-use crate::literals;
 use crate::types::{Type, int};
 
+use super::format::{Size, literal_format};
 use super::{Lower, Val};
 
 /// A piece of what a format writes.
@@ -43,12 +43,6 @@ enum Kind {
     },
     /// Something that is not followed.
     Any,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Size {
-    Bits(u32),
-    Long,
 }
 
 /// What the width is filled with.
@@ -86,15 +80,7 @@ fn pieces(format: &[u8]) -> Option<Vec<Piece>> {
         let (conversion, behind) = rest.split_first()?;
         rest = behind;
         let plain = flags.iter().all(|flag| b"-0".contains(flag));
-        let size = match length {
-            b"hh" => Some(Size::Bits(8)),
-            b"h" => Some(Size::Bits(16)),
-            b"" => Some(Size::Bits(32)),
-            b"l" | b"z" | b"t" => Some(Size::Long),
-            b"ll" | b"q" | b"j" => Some(Size::Bits(64)),
-            _ => None,
-        };
-        let kind = match (conversion, size) {
+        let kind = match (conversion, Size::of(length)) {
             (b'd' | b'i', Some(size)) if plain && precision.is_none() => {
                 Kind::Number { size, signed: true, hexadecimal: false }
             }
@@ -130,10 +116,7 @@ impl<'a> Lower<'a> {
         if self.library_function(&name) != Some(func) || self.file >= self.library || params.len() != at + 1 {
             return None;
         }
-        let Expr::Str(text) = self.ast().expr(*args.get(at)?) else { return None };
-        let (units, IntTy { bits: 8, .. }) = literals::string(text)? else { return None };
-        let format: Vec<u8> = units.into_iter().map(|unit| unit as u8).take_while(|unit| *unit != 0).collect();
-        let pieces = pieces(&format)?;
+        let pieces = pieces(&literal_format(self.ast(), *args.get(at)?)?)?;
         let arguments = pieces.iter().filter(|piece| matches!(piece, Piece::Argument(_))).count();
         if args.len() < at + 1 + arguments {
             return None;
@@ -148,8 +131,7 @@ impl<'a> Lower<'a> {
             None => self.exprs.constant(self.machine.size_type(), self.machine.size_type().max()),
         };
         let target = Target { to: Val::Int(to, params[0].clone()), size: Val::Int(size, size_type.clone()) };
-        let zero = self.constant(0, size_type.clone());
-        let mut end = zero.clone();
+        let mut end = self.constant(0, size_type);
         let mut arguments = arguments.into_iter();
         for piece in pieces {
             end = match piece {
@@ -226,10 +208,7 @@ impl<'a> Lower<'a> {
                 Some(Printable::Character(self.convert(value.clone(), &int(8, true), range)))
             }
             Kind::Number { size, signed, hexadecimal } => {
-                let bits = match size {
-                    Size::Long => self.machine.long_bits(),
-                    Size::Bits(bits) => bits,
-                };
+                let bits = size.bits(self.machine);
                 if promoted.bits != bits.max(32) || matches!(ty, Type::Pointer(_)) {
                     return None;
                 }
@@ -291,7 +270,7 @@ mod tests {
     fn formats_are_pieces() {
         let of = |format: &str| pieces(format.as_bytes());
         let argument = |kind, width, fill| Piece::Argument(Argument { kind, width, fill });
-        let int = Kind::Number { size: Size::Bits(32), signed: true, hexadecimal: false };
+        let int = Kind::Number { size: Size::Int, signed: true, hexadecimal: false };
         let unsigned_long = Kind::Number { size: Size::Long, signed: false, hexadecimal: true };
         assert_eq!(of("a%%").unwrap(), [Piece::Character(b'a'), Piece::Character(b'%')]);
         assert_eq!(

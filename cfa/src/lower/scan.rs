@@ -10,10 +10,10 @@ use crate::ast::{Ast, Expr, ExprRef, Range, Unary};
 use crate::ids::{ExprId, NodeId, VarId};
 use crate::ir::{CmpOp, IntTy, Op};
 use crate::library;
-use crate::literals;
 use crate::types::{Type, int};
 
 use super::call::nondet_type;
+use super::format::{Size, literal_format};
 use super::place::{Lvalue, Place};
 use super::{Lower, Val};
 
@@ -101,7 +101,8 @@ impl Scan {
     /// None for other functions.
     fn of(ast: &Ast<'_>, name: &str, args: &[ExprRef]) -> Option<Scan> {
         let (known, at) = SCANNING.into_iter().find(|(known, _)| *known == library::plain_name(name))?;
-        let format = args.get(at).and_then(|arg| literal_format(ast, *arg));
+        let text = args.get(at).and_then(|arg| literal_format(ast, *arg)).filter(|text| text.is_ascii());
+        let format = text.and_then(|text| format(std::str::from_utf8(&text).ok()?));
         Some(Scan { from_text: known == "sscanf", first: at + 1, format })
     }
 
@@ -136,22 +137,9 @@ pub(super) fn places_read<'a>(ast: &'a Ast<'a>, name: &str, args: &'a [ExprRef])
 
 /// Whether a program reads something from a stream behind which not every character can follow.
 pub(super) fn restricts_characters(asts: &[Ast<'_>]) -> bool {
-    let exprs = asts.iter().flat_map(|ast| ast.exprs.iter().map(move |(expr, _)| (ast, expr)));
-    exprs.into_iter().any(|(ast, expr)| {
-        let Expr::Call(callee, args) = expr else { return false };
-        let Expr::Ident(name) = ast.expr(*callee) else { return false };
-        Scan::of(ast, name, args)
-            .is_some_and(|scan| !scan.from_text && scan.format.is_none_or(|format| format.restricts))
-    })
-}
-
-/// What the format says that an argument is; none if it is no literal, or a part of it is not modelled.
-fn literal_format(ast: &Ast<'_>, arg: ExprRef) -> Option<Format> {
-    let Expr::Str(text) = ast.expr(arg) else { return None };
-    let (units, IntTy { bits: 8, .. }) = literals::string(text)? else { return None };
-    let text: Option<String> =
-        units.into_iter().map(|unit| u8::try_from(unit).ok().filter(u8::is_ascii).map(char::from)).collect();
-    format(&text?)
+    let mut scans =
+        asts.iter().flat_map(|ast| ast.calls_by_name().filter_map(|(name, args)| Scan::of(ast, name, args)));
+    scans.any(|scan| !scan.from_text && scan.format.is_none_or(|format| format.restricts))
 }
 
 /// What a format says; none if a part of it is not modelled.
@@ -206,15 +194,7 @@ fn format(text: &str) -> Option<Format> {
 
 /// What a conversion stores, `blank` if blanks in front of it are skipped.
 fn stored(kind: char, length: &str, width: Option<u32>, blank: bool) -> Option<Stored> {
-    let number = |suffixes: [&'static str; 5]| {
-        let at = ["hh", "h", "", "l", "ll"].iter().position(|known| *known == length);
-        let at = at.or(match length {
-            "z" | "t" => Some(3),
-            "j" | "q" => Some(4),
-            _ => None,
-        });
-        Some(Stored::Number(suffixes[at?]))
-    };
+    let number = |suffixes: [&'static str; 5]| Some(Stored::Number(suffixes[Size::of(length.as_bytes())? as usize]));
     match (kind, length) {
         ('d' | 'i', _) => number(["char", "short", "int", "long", "longlong"]),
         ('u' | 'o' | 'x' | 'X', _) => number(["uchar", "ushort", "uint", "ulong", "ulonglong"]),

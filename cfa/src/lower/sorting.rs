@@ -5,6 +5,7 @@
 use crate::ast::{ExprRef, Range};
 use crate::ids::{FuncId, NodeId};
 use crate::ir::{HavocOrigin, IntTy, Op};
+use crate::library::called_name;
 use crate::types::Type;
 
 use super::unsequenced::Known;
@@ -12,11 +13,6 @@ use super::{Lower, Val};
 
 /// Such functions.
 const SORTING: [&str; 6] = ["qsort", "bsearch", "__qsort_1", "__qsort_2", "__qsort_4", "__qsort_8"];
-
-/// What such a function is called in programs.
-fn plain_name(name: &str) -> &str {
-    if name.starts_with("__qsort_") { "qsort" } else { name }
-}
 
 impl<'a> Lower<'a> {
     /// A call of a function of the library that sorts or searches; none for other functions. Elements with the size of an integer are
@@ -41,7 +37,7 @@ impl<'a> Lower<'a> {
     /// What a function that sorts or searches does with elements that compare equal: a truth value.
     pub(super) fn choice_of_sorting(&mut self, range: Range) -> Val {
         let var = self.temporary(IntTy { bits: 8, signed: false });
-        let what = format!("choice of '{}' between equal elements", plain_name(&self.cx.name));
+        let what = format!("choice of '{}' between equal elements", called_name(&self.cx.name));
         self.emit(Op::Havoc { var, origin: HavocOrigin::Unmodelled { what: what.into() } }, range);
         self.truth_of(var, Type::Bool)
     }
@@ -66,7 +62,7 @@ impl<'a> Lower<'a> {
                 let (src, span) = (self.graph.edges[at].src, self.graph.edges[at].span);
                 let next = self.graph.node(self.graph.func(src), false);
                 self.graph.edges[at].src = next;
-                let name = plain_name(&self.funcs[func.index()].name);
+                let name = called_name(&self.funcs[func.index()].name);
                 let what = format!("'{name}' with a comparison that does more than compare");
                 self.graph.edge(src, next, Op::Unsupported { construct: what.into() }, span);
             }

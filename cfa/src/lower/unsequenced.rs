@@ -193,9 +193,8 @@ impl Lower<'_> {
         let atomic = |one, other| among(&self.atomic_writes, one) && touches(other);
         // What is read by formats in one part, and whether the other one has to do with it.
         let uses = |part: &Edges<usize>, values: &[Val], vars: &BTreeSet<VarId>| {
-            let of_value = |value: &Val| self.operand(0..0, std::slice::from_ref(value)).vars;
             let is_read = |expr| self.exprs.vars(expr).iter().any(|var| vars.contains(var));
-            values.iter().flat_map(of_value).any(|var| vars.contains(&var))
+            self.operand(part.clone(), values).vars.iter().any(|var| vars.contains(var))
                 || self.graph.edges[part.clone()].iter().any(|edge| {
                     edge.op.written().is_some_and(|var| vars.contains(&var))
                         || edge.op.operands().into_iter().any(is_read)
