@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Loads C files or task definitions (`.yml`) and prints for each whether it loads, whether the part that is reachable
 //! from the entry has unsupported edges, and how long it took. `--dump` prints the automata, `--dot` their graphs.
-//! `--quick` only loads, to measure how long that takes. `--set FILE` reads a list of task definitions, relative to the
+//! `--slice` prints what a slice for the usual errors leaves out. `--quick` only loads, to measure how long that takes. `--set FILE` reads a list of task definitions, relative to the
 //! folder of the list.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use cfa::{FuncId, MachineModel, Op, Options, Program, Source};
+use cfa::{FuncId, MachineModel, Op, Options, Program, Property, Source};
 
 fn main() {
     let mut files: Vec<PathBuf> = Vec::new();
     let mut machine = MachineModel::Ilp32;
-    let (mut dump, mut dot, mut quick) = (false, false, false);
+    let (mut dump, mut dot, mut quick, mut slice) = (false, false, false, false);
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--dump" => dump = true,
             "--dot" => dot = true,
             "--quick" => quick = true,
+            "--slice" => slice = true,
             "--64" => machine = MachineModel::Lp64,
             "--set" => {
                 let set = PathBuf::from(args.next().expect("--set needs a file"));
@@ -59,6 +60,9 @@ fn main() {
                     "{status} {name} {time:.3}s {nodes} nodes {edges} edges {regions} regions {accesses} accesses \
                      {bytes} byte-wise {loops} loops {first}"
                 );
+                if slice {
+                    println!("{}", sliced(&program));
+                }
                 if dump {
                     print!("{}", program.dump());
                 }
@@ -74,6 +78,18 @@ fn main() {
     }
     let total = start.elapsed().as_secs_f64();
     println!("{loaded} loaded, {clean} without unsupported edges, {failed} failed, {total:.1}s");
+}
+
+/// What is left out by a slice, and how long it takes to find it.
+fn sliced(program: &Program) -> String {
+    let begin = Instant::now();
+    let slice = program.slice(&program.targets(&Property::default_errors()));
+    let time = begin.elapsed().as_secs_f64();
+    if let Err(problem) = cfa::verify::verify(&slice.program) {
+        println!("BROKEN slice: {problem}");
+    }
+    let loops = program.loops.loops.len() - slice.program.loops.loops.len();
+    format!("  the slice leaves out {} steps, {} branches, {loops} loops, {time:.3}s", slice.steps, slice.branches)
 }
 
 /// The number of loads and stores, and of those in regions of bytes.

@@ -38,6 +38,7 @@ mod relevance;
 mod repair;
 mod scc;
 pub mod sites;
+mod slice;
 mod summarized;
 mod syntax;
 mod text;
@@ -64,6 +65,7 @@ pub use scc::components;
 pub use sites::{
     FileFunction, FileVariable, LoopSite, LoopSites, LoopSyntax, Part, ScalarType, SiteKind, Visible, VisibleStorage,
 };
+pub use slice::Slice;
 pub use summarized::{LargeBlock, SummarizedCfa};
 pub use types::MachineModel;
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From a run of a program with loop abstractions to a run of the program itself: it is executed with the same inputs.
+//! From a run of a program with loop abstractions, or of a slice, to a run of the program itself: it is executed with the same
+//! inputs.
 //!
-//! Inputs go by the functions that are asked and by the names of variables without initialiser, each in their order; what
-//! was never asked is 0. Only if the execution reaches a target there is a run, so a wrong guess costs nothing but the run.
+//! Inputs go by where they come from, each in their order: in a slice by their edges, which are those of the program, otherwise
+//! by the functions that are asked and by the names of variables without initialiser. What was never asked is 0. Only if the
+//! execution reaches a target there is a run, so a wrong guess costs nothing but the run.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
@@ -31,11 +33,38 @@ pub(crate) fn run_of(
     ignored: impl Fn(EdgeId) -> bool,
     exact: bool,
 ) -> Result<Option<Counterexample>, Stop> {
-    let mut tape = Tape { program: original, values: BTreeMap::new(), memory: BTreeMap::new(), asked: Vec::new() };
+    let comes_from = |edge| if ignored(edge) { None } else { source(abstracted, edge) };
+    let asked_of = |edge| source(original, edge);
+    carried(cx, abstracted, original, targets, run, comes_from, asked_of, exact)
+}
+
+/// The run of `original` with the inputs of a run of a slice, if it reaches a target.
+pub(crate) fn run_of_slice(
+    cx: &Cx,
+    slice: &Program,
+    original: &Program,
+    targets: &BTreeSet<NodeId>,
+    run: &Counterexample,
+) -> Result<Option<Counterexample>, Stop> {
+    carried(cx, slice, original, targets, run, Some, Some, true)
+}
+
+#[allow(clippy::too_many_arguments)]
+fn carried<S: Ord>(
+    cx: &Cx,
+    abstracted: &Program,
+    original: &Program,
+    targets: &BTreeSet<NodeId>,
+    run: &Counterexample,
+    comes_from: impl Fn(EdgeId) -> Option<S>,
+    asked_of: impl Fn(EdgeId) -> Option<S>,
+    exact: bool,
+) -> Result<Option<Counterexample>, Stop> {
+    let mut tape = Tape { asked_of, values: BTreeMap::new(), memory: BTreeMap::new(), asked: Vec::new() };
     let listed = run.inputs.iter().map(|(step, value)| (run.steps[*step].edge(), *value));
     let rest = run.rest.iter().flat_map(|rest| rest.inputs.iter().copied());
-    for (edge, value) in listed.chain(rest).filter(|(edge, _)| !ignored(*edge)) {
-        if let Some(source) = source(abstracted, edge) {
+    for (edge, value) in listed.chain(rest) {
+        if let Some(source) = comes_from(edge) {
             tape.values.entry(source).or_default().push_back(value);
         }
     }
@@ -82,17 +111,18 @@ fn moved(from: &Program, to: &Program, addr: u64) -> Option<u64> {
     Some(there.addr + (addr - object.addr))
 }
 
-struct Tape<'a> {
-    program: &'a Program,
-    values: BTreeMap<(bool, String), VecDeque<i128>>,
+struct Tape<S, F> {
+    /// What an edge of the original program asks.
+    asked_of: F,
+    values: BTreeMap<S, VecDeque<i128>>,
     memory: BTreeMap<u64, u8>,
     /// The inputs in the order in which they were asked for.
     asked: Vec<(EdgeId, i128)>,
 }
 
-impl Inputs for Tape<'_> {
+impl<S: Ord, F: Fn(EdgeId) -> Option<S>> Inputs for Tape<S, F> {
     fn value(&mut self, asked: Asked, ty: IntTy) -> Option<i128> {
-        let queue = source(self.program, asked.edge).and_then(|source| self.values.get_mut(&source));
+        let queue = (self.asked_of)(asked.edge).and_then(|source| self.values.get_mut(&source));
         let value = ty.wrap(queue.and_then(VecDeque::pop_front).unwrap_or(0));
         self.asked.push((asked.edge, value));
         Some(value)

@@ -369,6 +369,10 @@ options! {
     /// of operations, and predicates are abstracted at each of its locations. For predicate analyses with refinement; the
     /// options about the ends of blocks (`cpa.predicate.blk.*`) are about the original automaton and have no effect then.
     "cfa.summarize" summarize: bool = false;
+    /// Whether the analyses run on a slice of the program: without the steps and loops that cannot influence whether an error is
+    /// reached. An error that they find is searched for in the program itself, which they run on if it is not there. Has no
+    /// effect with loop abstraction.
+    "cfa.slice" slice: bool = false;
     /// Whether loops are abstracted: the analysis runs on the program with loop abstractions and takes them back where they
     /// are too coarse.
     "loopabs.enabled" loop_abstraction: bool = false;

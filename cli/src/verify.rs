@@ -4,19 +4,21 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use cfa::{Blocks, MachineModel, Program, Property, SummarizedCfa, UndefinedFunctions};
-use cpa_core::CancelToken;
+use cfa::{Blocks, MachineModel, NodeId, Program, Property, Slice, SummarizedCfa, UndefinedFunctions};
+use cpa_core::{Budget, CancelToken, Cx, Invariants, Outcome, Verdict};
 use report::summary::Summary;
 use report::verdict::VerdictLine;
 
 use crate::args::{Args, Dump, DumpFormat};
+use crate::carry_over::run_of_slice;
 use crate::dump;
 use crate::features::features;
 use crate::limits::{Limits, cpu_time, memory_used};
 use crate::options::Config;
 use crate::output;
-use crate::plan::Plan;
+use crate::plan::{Plan, Stage};
 use crate::portfolio::{Answer, Job, PortfolioError, Wanted};
 use crate::registry::partitioning;
 use crate::results::{Results, VERSION};
@@ -123,7 +125,9 @@ pub fn explain(input: &Input, config: &Config) -> Result<Reply, RunError> {
     let plan = Plan::of(config).map_err(|error| RunError::Configuration(error.to_string()))?;
     let program = load(input)?;
     let targets = program.targets(&property(input)?.1);
-    Ok(Reply::Lines(plan.explain(&features(&program, &targets))))
+    let slice = sliced(&program, &targets, config, &plan);
+    let program = slice.as_ref().map_or(&program, |slice| &slice.program);
+    Ok(Reply::Lines(plan.explain(&features(program, &targets))))
 }
 
 /// Verifies the program, or checks a witness.
@@ -215,27 +219,63 @@ pub(crate) fn answer(
     status: &Arc<Mutex<String>>,
 ) -> Result<Answer, RunError> {
     let plan = Plan::of(config).map_err(|error| RunError::Configuration(error.to_string()))?;
-    let conditional = plan.stages.iter().any(|stage| !stage.when.is_empty());
     let targets = program.targets(property);
-    let found = if conditional { features(program, &targets) } else { BTreeSet::new() };
-    let stages = plan.applicable(&found);
     let cores = match config.cores {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         cores => cores as usize,
     };
-    let job = Job {
-        program: Arc::clone(program),
-        targets,
-        limits: limits.clone(),
-        cancel: cancel.clone(),
-        status: Arc::clone(status),
-        cores,
-        wanted,
+    let run = |program: &Arc<Program>| {
+        let job = Job {
+            program: Arc::clone(program),
+            targets: targets.clone(),
+            limits: limits.clone(),
+            cancel: cancel.clone(),
+            status: Arc::clone(status),
+            cores,
+            wanted,
+        };
+        job.run(stages(&plan, program, &targets)).map_err(|error| match error {
+            PortfolioError::Configuration(message) => RunError::Configuration(message),
+            PortfolioError::Panic => RunError::Panic,
+        })
     };
-    job.run(stages).map_err(|error| match error {
-        PortfolioError::Configuration(message) => RunError::Configuration(message),
-        PortfolioError::Panic => RunError::Panic,
-    })
+    let Some(slice) = sliced(program, &targets, config, &plan) else { return run(program) };
+    let mut answer = run(&slice.program)?;
+    let (branches, steps) = (slice.branches, slice.steps);
+    answer.log.insert(0, format!("    0.000 s  The slice leaves out {branches} branches and {steps} other steps (Slice, INFO)"));
+    let agrees = |invariants: Arc<Invariants>| Arc::new(invariants.about(|node, var| slice.agrees(node, var)));
+    answer.invariants = answer.invariants.map(agrees);
+    let Verdict::False(found) = answer.outcome.verdict() else { return Ok(answer) };
+    let cx = Cx::new(Box::new(limits.clone()), cancel.clone());
+    let time = limits.remaining().map_or(CARRYING, |left| left / 4);
+    if let Ok(Some(found)) = run_of_slice(&cx.share(time), &slice.program, program, &targets, found) {
+        let assurance = answer.outcome.assurance().clone();
+        answer.outcome = Outcome::conclude(Verdict::False(found), assurance, program.assumptions.clone());
+        return Ok(answer);
+    }
+    let mut log = answer.log;
+    log.push("           The program itself has no such run that was found (Slice, INFO)".to_string());
+    let mut answer = run(program)?;
+    log.append(&mut answer.log);
+    Ok(Answer { log, ..answer })
+}
+
+/// How long it may take to find the run of a program that a run of its slice is a part of, if there is no other limit.
+const CARRYING: Duration = Duration::from_secs(60);
+
+/// The slice that the plan runs on, if it shall and if the slice is less than the program.
+fn sliced(program: &Program, targets: &BTreeSet<NodeId>, config: &Config, plan: &Plan) -> Option<Slice> {
+    // Loop abstraction changes the text.
+    if !config.slice || plan.stages.iter().any(|stage| stage.config.loop_abstraction) {
+        return None;
+    }
+    Some(program.slice(targets)).filter(|slice| slice.branches + slice.steps > 0)
+}
+
+/// The stages of a plan that a program runs through.
+fn stages(plan: &Plan, program: &Program, targets: &BTreeSet<NodeId>) -> Vec<Stage> {
+    let conditional = plan.stages.iter().any(|stage| !stage.when.is_empty());
+    plan.applicable(&if conditional { features(program, targets) } else { BTreeSet::new() })
 }
 
 /// Checks a witness that somebody else, or this tool, has written.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use cfa::{ExprId, Exprs, NodeId};
+use cfa::{ExprId, Exprs, NodeId, VarId};
 
 /// Above so many cases at a location only what they have in common is kept.
 const MAX_CASES: usize = 64;
@@ -41,6 +41,18 @@ impl Invariants {
         }
     }
 
+    /// What is said of some variables, which may differ between locations, and of them alone.
+    pub fn about(&self, vars: impl Fn(NodeId, VarId) -> bool) -> Self {
+        let mut about = Self { exprs: self.exprs.clone(), cases: BTreeMap::new() };
+        for (&node, cases) in &self.cases {
+            for case in cases {
+                let is_about = |conjunct: &ExprId| self.exprs.vars(*conjunct).into_iter().all(|var| vars(node, var));
+                about.add_case(node, case.iter().copied().filter(is_about).collect());
+            }
+        }
+        about
+    }
+
     /// The locations about which something is said.
     pub fn locations(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.cases.iter().filter(|(_, cases)| cases.iter().all(|case| !case.is_empty())).map(|(node, _)| *node)
@@ -54,7 +66,7 @@ impl Invariants {
 
 #[cfg(test)]
 mod tests {
-    use cfa::{IntTy, VarId};
+    use cfa::IntTy;
 
     use super::*;
 
@@ -78,5 +90,24 @@ mod tests {
         assert_eq!(invariants.at(node), [vec![facts[0]]]);
         invariants.add_case(node, Vec::new());
         assert_eq!(invariants.locations().collect::<Vec<_>>(), [NodeId::new(3)]);
+    }
+
+    #[test]
+    fn what_is_said_of_some_variables() {
+        let mut invariants = Invariants::new();
+        let mut is_not = |var, value| {
+            let x = invariants.exprs.var(VarId::new(var), IntTy::INT);
+            let value = invariants.exprs.constant(IntTy::INT, value);
+            invariants.exprs.cmp(cfa::CmpOp::Ne, x, value)
+        };
+        let (x1, x2, y1) = (is_not(0, 1), is_not(0, 2), is_not(1, 1));
+        invariants.add_case(NodeId::new(3), vec![x1, y1]);
+        invariants.add_case(NodeId::new(3), vec![x2]);
+        invariants.add_case(NodeId::new(4), vec![x1]);
+        invariants.add_case(NodeId::new(4), vec![y1]);
+        let about = invariants.about(|_, var| var == VarId::new(0));
+        assert_eq!(about.at(NodeId::new(3)), [vec![x1], vec![x2]]);
+        // One of the cases says nothing.
+        assert_eq!(about.locations().collect::<Vec<_>>(), [NodeId::new(3)]);
     }
 }

@@ -20,6 +20,7 @@ mod orders;
 mod pointers;
 mod repair;
 mod skipping;
+mod slicing;
 mod summarized;
 mod unsequenced;
 mod variadic;
