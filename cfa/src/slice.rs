@@ -130,8 +130,7 @@ impl Postdominators {
     /// Cooper, Harvey, Kennedy, *A Simple, Fast Dominance Algorithm*, 2001, on the reversed graph of each function.
     fn new(program: &Program) -> Self {
         let count = program.nodes.len();
-        let successor =
-            |node: usize, at: usize| Some(program.edge(*program.nodes[node].leaving.get(at)?).dst.index());
+        let successor = |node: usize, at: usize| Some(program.edge(*program.nodes[node].leaving.get(at)?).dst.index());
         let component = components(count, successor);
         let leaves = |node: NodeId| {
             let edges = program.node(node).leaving.iter();

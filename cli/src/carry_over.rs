@@ -22,72 +22,74 @@ const SLICE: u64 = 1 << 16;
 const GUESS: u64 = 1 << 6;
 const EXPECTED: u64 = 1 << 15;
 
-/// The run of `original` with the inputs of a run of `abstracted`, if it reaches a target. Edges that `ignored` names ask
-/// for what the original program does not ask for. If all strategies on the way are `exact`, more time is spent.
-pub(crate) fn run_of(
-    cx: &Cx,
-    abstracted: &Program,
-    original: &Program,
-    targets: &BTreeSet<NodeId>,
-    run: &Counterexample,
-    ignored: impl Fn(EdgeId) -> bool,
-    exact: bool,
-) -> Result<Option<Counterexample>, Stop> {
-    let comes_from = |edge| if ignored(edge) { None } else { source(abstracted, edge) };
-    let asked_of = |edge| source(original, edge);
-    carried(cx, abstracted, original, targets, run, comes_from, asked_of, exact)
+/// A run of one program that is to become one of another program.
+pub(crate) struct CarryOver<'a> {
+    /// The program with the run.
+    pub(crate) from: &'a Program,
+    /// The run.
+    pub(crate) run: &'a Counterexample,
+    /// The other program.
+    pub(crate) to: &'a Program,
+    /// Its targets.
+    pub(crate) targets: &'a BTreeSet<NodeId>,
 }
 
-/// The run of `original` with the inputs of a run of a slice, if it reaches a target.
-pub(crate) fn run_of_slice(
-    cx: &Cx,
-    slice: &Program,
-    original: &Program,
-    targets: &BTreeSet<NodeId>,
-    run: &Counterexample,
-) -> Result<Option<Counterexample>, Stop> {
-    carried(cx, slice, original, targets, run, Some, Some, true)
-}
+impl CarryOver<'_> {
+    /// From a program with loop abstractions. Edges that `ignored` names ask for what the other program does not ask for. If all
+    /// strategies on the way are `exact`, more time is spent.
+    pub(crate) fn of_abstraction(
+        &self,
+        cx: &Cx,
+        ignored: impl Fn(EdgeId) -> bool,
+        exact: bool,
+    ) -> Result<Option<Counterexample>, Stop> {
+        let comes_from = |edge| if ignored(edge) { None } else { source(self.from, edge) };
+        self.carry(cx, comes_from, |edge| source(self.to, edge), exact)
+    }
 
-#[allow(clippy::too_many_arguments)]
-fn carried<S: Ord>(
-    cx: &Cx,
-    abstracted: &Program,
-    original: &Program,
-    targets: &BTreeSet<NodeId>,
-    run: &Counterexample,
-    comes_from: impl Fn(EdgeId) -> Option<S>,
-    asked_of: impl Fn(EdgeId) -> Option<S>,
-    exact: bool,
-) -> Result<Option<Counterexample>, Stop> {
-    let mut tape = Tape { asked_of, values: BTreeMap::new(), memory: BTreeMap::new(), asked: Vec::new() };
-    let listed = run.inputs.iter().map(|(step, value)| (run.steps[*step].edge(), *value));
-    let rest = run.rest.iter().flat_map(|rest| rest.inputs.iter().copied());
-    for (edge, value) in listed.chain(rest) {
-        if let Some(source) = comes_from(edge) {
-            tape.values.entry(source).or_default().push_back(value);
-        }
+    /// From a slice.
+    pub(crate) fn of_slice(&self, cx: &Cx) -> Result<Option<Counterexample>, Stop> {
+        self.carry(cx, Some, Some, true)
     }
-    for (addr, byte) in &run.memory {
-        if let Some(addr) = moved(abstracted, original, *addr) {
-            tape.memory.insert(addr, *byte);
+
+    /// With the inputs of the run, each from where it `comes_from` to an edge that is `asked_of` the same.
+    fn carry<S: Ord>(
+        &self,
+        cx: &Cx,
+        comes_from: impl Fn(EdgeId) -> Option<S>,
+        asked_of: impl Fn(EdgeId) -> Option<S>,
+        exact: bool,
+    ) -> Result<Option<Counterexample>, Stop> {
+        let CarryOver { from, run, to, targets } = *self;
+        let mut tape = Tape { asked_of, values: BTreeMap::new(), memory: BTreeMap::new(), asked: Vec::new() };
+        let listed = run.inputs.iter().map(|(step, value)| (run.steps[*step].edge(), *value));
+        let rest = run.rest.iter().flat_map(|rest| rest.inputs.iter().copied());
+        for (edge, value) in listed.chain(rest) {
+            if let Some(source) = comes_from(edge) {
+                tape.values.entry(source).or_default().push_back(value);
+            }
         }
-    }
-    let memory = tape.memory.clone();
-    let setup = Setup::new(targets, Storage::Inputs);
-    let Ok(code) = Code::new(original, &setup) else { return Ok(None) };
-    let mut machine = Machine::new(Rc::new(code), MAX_BYTES);
-    let mut end = None;
-    for _ in 0..if exact { EXPECTED } else { GUESS } {
-        cx.check()?;
-        end = machine.run(&mut tape, SLICE);
-        if end.is_some() {
-            break;
+        for (addr, byte) in &run.memory {
+            if let Some(addr) = moved(from, to, *addr) {
+                tape.memory.insert(addr, *byte);
+            }
         }
+        let memory = tape.memory.clone();
+        let setup = Setup::new(targets, Storage::Inputs);
+        let Ok(code) = Code::new(to, &setup) else { return Ok(None) };
+        let mut machine = Machine::new(Rc::new(code), MAX_BYTES);
+        let mut end = None;
+        for _ in 0..if exact { EXPECTED } else { GUESS } {
+            cx.check()?;
+            end = machine.run(&mut tape, SLICE);
+            if end.is_some() {
+                break;
+            }
+        }
+        let Some(End::Target(target)) = end else { return Ok(None) };
+        let found = algo_exec::counterexample(cx, to, target, &tape.asked, memory, MAX_BYTES, u64::MAX)?;
+        Ok(found.filter(|run| replay(to, run, target).is_ok()))
     }
-    let Some(End::Target(target)) = end else { return Ok(None) };
-    let found = algo_exec::counterexample(cx, original, target, &tape.asked, memory, MAX_BYTES, u64::MAX)?;
-    Ok(found.filter(|run| replay(original, run, target).is_ok()))
 }
 
 /// What an input comes from: a function, or a variable without initialiser.

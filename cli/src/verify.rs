@@ -12,7 +12,7 @@ use report::summary::Summary;
 use report::verdict::VerdictLine;
 
 use crate::args::{Args, Dump, DumpFormat};
-use crate::carry_over::run_of_slice;
+use crate::carry_over::CarryOver;
 use crate::dump;
 use crate::features::features;
 use crate::limits::{Limits, cpu_time, memory_used};
@@ -242,13 +242,17 @@ pub(crate) fn answer(
     let Some(slice) = sliced(program, &targets, config, &plan) else { return run(program) };
     let mut answer = run(&slice.program)?;
     let (branches, steps) = (slice.branches, slice.steps);
-    answer.log.insert(0, format!("    0.000 s  The slice leaves out {branches} branches and {steps} other steps (Slice, INFO)"));
+    answer.log.insert(
+        0,
+        format!("    0.000 s  The slice leaves out {branches} branches and {steps} other steps (Slice, INFO)"),
+    );
     let agrees = |invariants: Arc<Invariants>| Arc::new(invariants.about(|node, var| slice.agrees(node, var)));
     answer.invariants = answer.invariants.map(agrees);
     let Verdict::False(found) = answer.outcome.verdict() else { return Ok(answer) };
     let cx = Cx::new(Box::new(limits.clone()), cancel.clone());
     let time = limits.remaining().map_or(CARRYING, |left| left / 4);
-    if let Ok(Some(found)) = run_of_slice(&cx.share(time), &slice.program, program, &targets, found) {
+    let carry_over = CarryOver { from: &slice.program, run: found, to: program, targets: &targets };
+    if let Ok(Some(found)) = carry_over.of_slice(&cx.share(time)) {
         let assurance = answer.outcome.assurance().clone();
         answer.outcome = Outcome::conclude(Verdict::False(found), assurance, program.assumptions.clone());
         return Ok(answer);

@@ -99,6 +99,12 @@ impl Eval<'_> {
                 None => false,
             };
         }
+        if op == CmpOp::Ne
+            && let (Computed::Value(Value::Unknown(left)), Computed::Value(Value::Unknown(right))) = (left, right)
+        {
+            self.graph.learn_unequal(*left, *right);
+            return true;
+        }
         if is_pointer(left) || is_pointer(right) {
             // An address may be any number.
             return true;

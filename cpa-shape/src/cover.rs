@@ -107,6 +107,9 @@ impl<'a> Mapping<'a> {
         self.greater.order.iter().all(|((left, right), by)| match (self.symbols.get(left), self.symbols.get(right)) {
             (Some(&left), Some(&right)) => self.lesser.at_most(left, *by, right),
             (_, _) => false,
+        }) && self.greater.unequal.iter().all(|(left, right)| {
+            let numbers = self.symbols.get(left).zip(self.symbols.get(right));
+            numbers.is_some_and(|(&left, &right)| self.lesser.differ(left, right))
         })
     }
 

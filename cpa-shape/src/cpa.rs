@@ -239,8 +239,8 @@ impl Cpa for ShapeCpa {
         let mut graph = (*state.graph).clone();
         self.machine.collect(&mut graph);
         if self.heads.contains(&at.node) {
-            graph.keep_order_of_objects(&self.distances);
             let level = self.level(at.node);
+            graph.keep_order_of_objects(&self.distances, level.fold.order);
             graph.fold(level.fold);
             graph.gather(level.apart.min(self.machine.options.apart));
             *self.states.entry(at.node).or_default() += 1;

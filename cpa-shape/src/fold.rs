@@ -110,6 +110,8 @@ pub(crate) struct Folding<'a> {
     pub(crate) named: BTreeSet<ObjectId>,
     /// What points to an object.
     pub(crate) references: BTreeMap<ObjectId, Vec<Reference>>,
+    /// Numbers in variables that others are known to be different from.
+    keys: Vec<Value>,
 }
 
 /// Two neighbours, and what takes their place.
@@ -135,7 +137,11 @@ impl<'a> Folding<'a> {
                 references.entry(object).or_default().push(Reference { from: (id, offset), end });
             }
         }
-        Self { graph, differ, limits, named: graph.vars.values().filter_map(target).collect(), references }
+        let sought =
+            |value: &Value| graph.unequal.iter().any(|&(one, other)| [one, other].map(Value::Unknown).contains(value));
+        let keys: BTreeSet<Value> = graph.vars.values().copied().filter(sought).collect();
+        let named = graph.vars.values().filter_map(target).collect();
+        Self { graph, differ, limits, named, references, keys: keys.into_iter().collect() }
     }
 
     fn object(&self, id: ObjectId) -> &Object {
@@ -233,6 +239,14 @@ impl<'a> Folding<'a> {
             && to(second).all(|reference| own(second, reference) || proper(reference) && is_end(reference))
     }
 
+    /// Whether a search for a number that a variable holds has passed one of two numbers, or ended there.
+    fn searched(&self, one: Option<Value>, other: Option<Value>) -> bool {
+        let is = |value: Option<Value>, key| {
+            value.map_or((false, false), |value| (value == key, self.graph.differ(value, key)))
+        };
+        self.keys.iter().any(|&key| is(one, key) != is(other, key))
+    }
+
     /// The segment of two neighbours, if they hold the same.
     fn merged(&self, ids: [ObjectId; 2], link: Link) -> Option<Folded> {
         let (numbers, limits) = (self.differ.numbers, self.limits);
@@ -257,10 +271,10 @@ impl<'a> Folding<'a> {
                 _ => return None,
             }
         }
-        // Where both hold the same or no number of their own, and whether they differ elsewhere.
+        // Where both hold the same or no number of their own, and whether they differ elsewhere, or how they compare.
         let mut but: BTreeSet<u64> = link.offsets().collect();
         but.extend(choices.keys());
-        let mut differ = false;
+        let (mut differ, mut searched) = (false, false);
         one.fill_zeros(&other);
         other.fill_zeros(&one);
         let offsets: BTreeSet<u64> = one.cells.keys().chain(other.cells.keys()).copied().collect();
@@ -289,7 +303,9 @@ impl<'a> Folding<'a> {
                     });
                     let united = match pointers {
                         [None, None] => {
-                            differ |= self.graph.numbers(one.value) != self.graph.numbers(other.value);
+                            let [one, other] = [one.value, other.value];
+                            differ |= self.graph.numbers(one) != self.graph.numbers(other);
+                            searched |= self.searched(Some(one), Some(other));
                             continue;
                         }
                         [Some(one), Some(other)] => parts.pointer(ids, [one, other]),
@@ -310,7 +326,10 @@ impl<'a> Folding<'a> {
                     }
                 }
                 // Nothing is known about these bytes of one of them.
-                (_, _) => differ = true,
+                (one, other) => {
+                    differ = true;
+                    searched |= self.searched(one.map(|cell| cell.value), other.map(|cell| cell.value));
+                }
             }
         }
         // The links have cells of the same widths in both.
@@ -328,6 +347,7 @@ impl<'a> Folding<'a> {
         let rows = if limits.order { rows } else { rows.in_any_order() };
         let few = rows.kinds() <= limits.kinds;
         let folds = match numbers {
+            Numbers::Alike | Numbers::Kinds if searched => false,
             Numbers::Alike => !differ || few && (rows.is_alike(&one) || rows.is_alike(&other)),
             Numbers::Kinds => !differ || few,
             Numbers::Any => true,

@@ -215,6 +215,8 @@ pub(crate) struct Graph {
     /// Pairs of unknown numbers with how much greater the second one is at least than the first one, which is negative if it may
     /// be less; with two pairs that meet, the third one mostly is there, too.
     pub(crate) order: BTreeMap<(Symbol, Symbol), i128>,
+    /// Pairs of unknown numbers that are different; the smaller symbol stands first.
+    pub(crate) unequal: BTreeSet<(Symbol, Symbol)>,
     /// The next number for objects and symbols.
     pub(crate) next: u32,
 }
@@ -328,10 +330,11 @@ impl Graph {
             }
         }
         self.order.retain(|(left, right), _| uses.contains_key(left) && uses.contains_key(right));
-        let ordered: BTreeSet<Symbol> = self.order.keys().flat_map(|&(left, right)| [left, right]).collect();
+        self.unequal.retain(|(left, right)| uses.contains_key(left) && uses.contains_key(right));
+        let compared = self.compared();
         let symbols = &self.symbols;
         let says_nothing = |value: Value, types: &[IntTy]| match value {
-            Value::Unknown(symbol) if uses[&symbol] == 1 && !ordered.contains(&symbol) => {
+            Value::Unknown(symbol) if uses[&symbol] == 1 && !compared.contains(&symbol) => {
                 types.iter().any(|&ty| symbols[&symbol].includes(&Range::of(ty)))
             }
             Value::Unknown(_) | Value::Int(_) | Value::Pointer(_) => false,
@@ -408,6 +411,9 @@ impl fmt::Display for Graph {
             }
         }
         self.symbols.iter().try_for_each(|(Symbol(number), range)| write!(f, "; ?{number} in {range}"))?;
-        self.order.iter().try_for_each(|((Symbol(left), Symbol(right)), by)| write!(f, "; ?{left} + {by} <= ?{right}"))
+        self.order
+            .iter()
+            .try_for_each(|((Symbol(left), Symbol(right)), by)| write!(f, "; ?{left} + {by} <= ?{right}"))?;
+        self.unequal.iter().try_for_each(|(Symbol(left), Symbol(right))| write!(f, "; ?{left} != ?{right}"))
     }
 }

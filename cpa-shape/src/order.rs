@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How much greater some unknown numbers are at least than others.
+//! How much greater some unknown numbers are at least than others, and which ones are different.
 //!
 //! A number that each node of a segment has of its own stands for those of all nodes; two such numbers of one segment are
 //! compared node by node.
@@ -63,11 +63,52 @@ impl Graph {
         }
     }
 
+    /// Whether two numbers are certainly different.
+    pub(crate) fn differ(&self, left: Value, right: Value) -> bool {
+        let apart = || match (self.numbers(left), self.numbers(right)) {
+            (Some(left), Some(right)) => left.meet(&right).is_none(),
+            (_, _) => false,
+        };
+        let known = match (left, right) {
+            (Value::Unknown(left), Value::Unknown(right)) => self.unequal.contains(&sorted(left, right)),
+            (_, _) => false,
+        };
+        known || self.at_most(left, 1, right) || self.at_most(right, 1, left) || apart()
+    }
+
+    /// Two numbers are different.
+    pub(crate) fn learn_unequal(&mut self, left: Symbol, right: Symbol) {
+        if left != right && self.unequal.len() < PAIRS {
+            self.unequal.insert(sorted(left, right));
+        }
+    }
+
+    fn replace_in_unequal(&mut self, symbol: Symbol, value: Value) {
+        let (of_symbol, rest): (BTreeSet<_>, BTreeSet<_>) =
+            std::mem::take(&mut self.unequal).into_iter().partition(|pair| pair.0 == symbol || pair.1 == symbol);
+        self.unequal = rest;
+        for (left, right) in of_symbol {
+            let other = if left == symbol { right } else { left };
+            match value {
+                Value::Unknown(new) => self.learn_unequal(new, other),
+                Value::Int(number) => {
+                    let range = self.symbols.get(&other).and_then(|range| range.without(number));
+                    // As where it is bounded by what it is compared with.
+                    if let Some(range) = range.map(|range| range.filled()).filter(|range| range.value().is_none()) {
+                        self.symbols.insert(other, Rc::new(range));
+                    }
+                }
+                Value::Pointer(_) => {}
+            }
+        }
+    }
+
     /// A number turns out to be a value: what is compared with it is compared with that.
     pub(crate) fn replace_in_order(&mut self, symbol: Symbol, value: Value) {
-        if !self.is_ordered(symbol) {
+        if !self.is_compared(symbol) {
             return;
         }
+        self.replace_in_unequal(symbol, value);
         let (of_symbol, rest) =
             std::mem::take(&mut self.order).into_iter().partition(|(pair, _)| pair.0 == symbol || pair.1 == symbol);
         self.order = rest;
@@ -98,8 +139,13 @@ impl Graph {
     }
 
     /// Whether something is known of how a number compares with others.
-    pub(crate) fn is_ordered(&self, symbol: Symbol) -> bool {
-        self.order.keys().any(|&(left, right)| left == symbol || right == symbol)
+    pub(crate) fn is_compared(&self, symbol: Symbol) -> bool {
+        self.order.keys().chain(&self.unequal).any(|&(left, right)| left == symbol || right == symbol)
+    }
+
+    /// The numbers of which that is so.
+    pub(crate) fn compared(&self) -> BTreeSet<Symbol> {
+        self.order.keys().chain(&self.unequal).flat_map(|&(left, right)| [left, right]).collect()
     }
 
     /// Numbers of a node that is taken out of a segment compare as those of all nodes did; each with those of the same node.
@@ -113,11 +159,15 @@ impl Graph {
         if self.order.len() + copied.len() <= PAIRS {
             self.order.extend(copied);
         }
+        for (left, right) in self.unequal.clone() {
+            let copy = |symbol| *copies.get(&symbol).unwrap_or(&symbol);
+            self.learn_unequal(copy(left), copy(right));
+        }
     }
 
     /// Pairs that are about numbers in made objects stay, unless their ranges say the same. Distances are rounded down to one of
-    /// some numbers, so that they do not go on changing.
-    pub(crate) fn keep_order_of_objects(&mut self, distances: &[i128]) {
+    /// some numbers, so that they do not go on changing. What is only known to be different is forgotten if that is not `apart`.
+    pub(crate) fn keep_order_of_objects(&mut self, distances: &[i128], apart: bool) {
         let made = self.objects.iter().filter(|(id, _)| matches!(id, ObjectId::Made(_)));
         let values = made.flat_map(|(_, object)| object.cells.values().map(|cell| cell.value));
         let stored: BTreeSet<Symbol> = values.filter_map(symbol).collect();
@@ -129,13 +179,16 @@ impl Graph {
                 && (stored.contains(left) || stored.contains(right))
                 && symbols[right].low() - symbols[left].high() < *by
         });
+        self.unequal.retain(|(left, right)| {
+            apart && (stored.contains(left) || stored.contains(right)) && symbols[left].meet(&symbols[right]).is_some()
+        });
     }
 
     /// What the numbers of two parts of a segment, which they have become, have in common.
     pub(crate) fn order_of_parts(&mut self, segment: ObjectId, parts: [&Object; 2]) {
         let Kind::Segment(link) = self.object(segment).kind else { return };
         let links: BTreeSet<u64> = link.offsets().collect();
-        let related: BTreeSet<Symbol> = self.order.keys().flat_map(|&(left, right)| [left, right]).collect();
+        let related = self.compared();
         let is_related = |value: Value| symbol(value).is_some_and(|symbol| related.contains(&symbol));
         let offsets: BTreeMap<u64, u64> = parts
             .iter()
@@ -170,15 +223,22 @@ impl Graph {
             Some(one?.min(other?))
         };
         let mut facts = Vec::new();
+        let mut unequal = Vec::new();
         for (&at, &(_, values)) in &numbers {
             for &other in &others {
                 let other_value = Value::Unknown(other);
+                if values.into_iter().all(|value| self.differ(value, other_value)) {
+                    unequal.push((Place::Node(at), Place::Other(other)));
+                }
                 let by = least(values.map(|value| (value, other_value)));
                 facts.extend(by.map(|by| (Place::Node(at), by, Place::Other(other))));
                 let by = least(values.map(|value| (other_value, value)));
                 facts.extend(by.map(|by| (Place::Other(other), by, Place::Node(at))));
             }
             for (&next, &(_, nexts)) in numbers.iter().filter(|(next, _)| **next != at) {
+                if at < next && (0..2).all(|part| self.differ(values[part], nexts[part])) {
+                    unequal.push((Place::Node(at), Place::Node(next)));
+                }
                 let by = least([(values[0], nexts[0]), (values[1], nexts[1])]);
                 facts.extend(by.map(|by| (Place::Node(at), by, Place::Node(next))));
             }
@@ -196,17 +256,27 @@ impl Graph {
             (Some((_, high)), Some((low, _))) => low - high < by,
             (_, _) => false,
         });
-        for (left, by, right) in facts {
-            let places = [left, right].map(|place| match place {
+        let numbers_of = |graph: &mut Self, places: [Place; 2]| {
+            let symbols = places.map(|place| match place {
                 Place::Other(symbol) => Some(symbol),
-                Place::Node(at) => self.of_each_node(segment, at, numbers[&at]),
+                Place::Node(at) => graph.of_each_node(segment, at, numbers[&at]),
             });
-            if let [Some(left), Some(right)] = places
-                && left != right
+            let [left, right] = symbols;
+            left.zip(right).filter(|(left, right)| left != right)
+        };
+        for (left, by, right) in facts {
+            if let Some((left, right)) = numbers_of(self, [left, right])
                 && self.order.len() < PAIRS
                 && self.symbols[&right].low() - self.symbols[&left].high() < by
             {
                 self.order.insert((left, right), by);
+            }
+        }
+        for (left, right) in unequal {
+            if let Some((left, right)) = numbers_of(self, [left, right])
+                && !self.differ(Value::Unknown(left), Value::Unknown(right))
+            {
+                self.learn_unequal(left, right);
             }
         }
     }
@@ -238,6 +308,10 @@ impl Graph {
 enum Place {
     Node(u64),
     Other(Symbol),
+}
+
+fn sorted(one: Symbol, other: Symbol) -> (Symbol, Symbol) {
+    (one.min(other), one.max(other))
 }
 
 fn symbol(value: Value) -> Option<Symbol> {
@@ -298,5 +372,29 @@ mod tests {
         graph.substitute(b, Value::Int(3));
         assert_eq!((graph.range(a).high(), graph.range(c).low()), (4, 5));
         assert!(graph.at_most(Value::Unknown(a), 1, Value::Unknown(c)));
+    }
+
+    #[test]
+    fn different_numbers() {
+        let (free, [left, right]) = two();
+        let mut apart = free.clone();
+        apart.learn_unequal(left, right);
+        let of = |symbols: [Symbol; 2]| symbols.map(Value::Unknown);
+        let [one, other] = of([left, right]);
+        assert!(apart.differ(one, other) && apart.differ(other, one) && !free.differ(one, other));
+        assert!(free.covers(&apart) && apart.covers(&apart) && !apart.covers(&free));
+        let mut less = free.clone();
+        less.learn_at_most(right, 1, left);
+        assert!(apart.covers(&less) && !less.covers(&apart));
+        // One of them turns out to be the least or the greatest that the other may be, or a third number.
+        apart.substitute(left, Value::Int(9));
+        assert_eq!(apart.range(right).high(), 8);
+        let mut renamed = free;
+        renamed.learn_unequal(left, right);
+        let Value::Unknown(third) = renamed.unknown(Range::between(0, 9).expect("a range")) else {
+            panic!("one number")
+        };
+        renamed.substitute(left, Value::Unknown(third));
+        assert!(renamed.differ(Value::Unknown(third), other));
     }
 }

@@ -258,8 +258,8 @@ impl Graph {
             })
             .collect();
         let is_known = |cell: &Cell| {
-            let ordered = matches!(cell.value, Value::Unknown(symbol) if self.is_ordered(symbol));
-            cell.each && ordered
+            let compared = matches!(cell.value, Value::Unknown(symbol) if self.is_compared(symbol));
+            cell.each && compared
         };
         // Of what some letters say nothing about it may be known how it compares.
         let kept: BTreeSet<u64> =
@@ -284,7 +284,7 @@ impl Graph {
     /// An unknown number in a range: the given one, if something is known of how it compares with others.
     fn with_range(&mut self, old: Option<Value>, range: Range) -> Value {
         match old {
-            Some(Value::Unknown(symbol)) if self.is_ordered(symbol) => {
+            Some(Value::Unknown(symbol)) if self.is_compared(symbol) => {
                 let value = range.value().map_or(Value::Unknown(symbol), Value::Int);
                 self.restrict(symbol, range);
                 value

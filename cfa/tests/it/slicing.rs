@@ -191,7 +191,8 @@ struct Writer {
 
 impl Writer {
     fn program(seed: u64) -> String {
-        let mut writer = Writer { random: Random::new(seed), text: HEAD.into(), counters: 0, errors: 0, in_loop: false };
+        let mut writer =
+            Writer { random: Random::new(seed), text: HEAD.into(), counters: 0, errors: 0, in_loop: false };
         writer.text += "unsigned g, h, k, seen, a[4], b[4]; unsigned *p = &k;\n";
         writer.text += "unsigned f(unsigned x, unsigned y) { unsigned v = 1, w = 2;\n";
         writer.block(3, 1);

@@ -19,7 +19,7 @@ use loopabs::{Augmented, Fidelity, Loops, Order, Rendered, Strategy};
 use super::loop_invariants;
 use super::strategies::{Strategies, configured};
 use super::{Analysis, CegarAnalysis, DataAnalysis, analysis};
-use crate::carry_over;
+use crate::carry_over::CarryOver;
 use crate::options::{Algorithm, Config, Domains};
 
 /// The part of the remaining time that is spent for invariants, and what a part is without a limit.
@@ -353,8 +353,8 @@ impl Analysis for LoopAbstraction {
                         Kind::Fixed(_, rendered) => pivot(&attempt.program, rendered, &self.loops, run).is_none(),
                         Kind::Augmented(_) | Kind::Plain => true,
                     };
-                    let (program, targets) = (&self.original, &self.targets);
-                    match carry_over::run_of(cx, &attempt.program, program, targets, run, ignored, exact) {
+                    let (from, to, targets) = (&*attempt.program, &*self.original, &self.targets);
+                    match (CarryOver { from, run, to, targets }).of_abstraction(cx, ignored, exact) {
                         Err(stop) => {
                             let outcome = self.unknown(&outcome, Reason::Stopped(stop));
                             self.attempt = Some(attempt);

@@ -360,3 +360,39 @@ fn lists_without_a_number() {
     check(&text.replace("NUMBER", "3"), true);
     check(&text.replace("NUMBER", "4"), false);
 }
+
+#[test]
+fn what_a_search_has_passed() {
+    let find = "struct node *find(struct node *p, int key) { while (p && p->h != key) p = p->next; return p; }
+        int main(void) { struct node *list = 0; while (__VERIFIER_nondet_int()) list = make(list, __VERIFIER_nondet_int());
+            int key = __VERIFIER_nondet_int(); ";
+    // What is not found is not there, and what is found is found again.
+    let again = |keep: &str| {
+        format!(
+            "{find} struct node *found = find(list, key); {keep}
+                for (struct node *p = list; p != found; p = p->next) if (p->h == key) reach_error(); return 0; }}"
+        )
+    };
+    check(&again(""), true);
+    check(&again("if (found && found->next) { list = make(list, key + 0); }"), false);
+    check(&again("if (found) found = found->next;"), false);
+    check(&again("key = __VERIFIER_nondet_int();"), false);
+    check(&again("if (list) list->h = __VERIFIER_nondet_int();"), false);
+    let added = |key: &str| {
+        format!(
+            "{find} if (!find(list, key)) list = make(list, {key});
+                struct node *found = find(list, key); if (!found || found->h != key) reach_error(); return 0; }}"
+        )
+    };
+    check(&added("key"), true);
+    check(&added("key ^ 1"), false);
+    // Longer lists than are told apart otherwise.
+    let changed = |error: &str| {
+        format!(
+            "{find} struct node *found = find(list, key); if (!found) return 0; found->g = 42;
+                struct node *again = find(list, key); if ({error}) reach_error(); return 0; }}"
+        )
+    };
+    check(&changed("!again || again->g != 42"), true);
+    check(&changed("again->next && again->next->h == key"), false);
+}

@@ -119,6 +119,16 @@ fn statements(random: &mut Random, text: &mut String, depth: u32) {
                 statements(random, text, depth);
                 write!(text, "}} ")
             }
+            // A search, also for the number of another node or in another list.
+            20 if random.below(3) > 0 => {
+                let key = random.pick(&["i", "j", "i", "i + 1", "p->g", "q->h"]);
+                let known = key.split_once("->").map(|(of, _)| format!("{of} && ")).unwrap_or_default();
+                let _ = write!(text, "{a} = {b}; while ({known}{a} && {a}->h != {key}) {{ {a} = {a}->{link}; ");
+                if random.below(4) == 0 {
+                    statements(random, text, 0);
+                }
+                write!(text, "}} ")
+            }
             19 => {
                 let _ = write!(text, "while ({a} && __VERIFIER_nondet_int()) {{ {a} = {a}->{link}; ");
                 statements(random, text, 0);
@@ -141,7 +151,8 @@ fn error(random: &mut Random) -> String {
     let link = random.pick(&["next", "prev"]);
     let d = random.pick(&NUMBERS);
     let op = random.pick(&["<", ">", "<=", ">="]);
-    match random.below(14) {
+    match random.below(16) {
+        14 | 15 => format!("r = {a}; while (r && r != {b}) {{ if (r->h == i) reach_error(); r = r->next; }}"),
         12 | 13 => {
             let inner = random.pick(&["h", "next && r->next->h", "prev && i", "prev == p && i", "next != p && r->h"]);
             format!(
