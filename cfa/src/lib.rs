@@ -31,6 +31,7 @@ pub mod names;
 mod notation;
 mod parse;
 mod path_program;
+mod postdominators;
 mod prepass;
 mod program;
 pub mod property;

@@ -13,8 +13,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ids::{EdgeId, FuncId, NodeId, RegionId, VarId};
 use crate::ir::{Op, Scope};
+use crate::postdominators::Postdominators;
 use crate::program::Program;
-use crate::scc::components;
 
 /// A program without what has no influence on targets.
 #[derive(Debug)]
@@ -114,120 +114,6 @@ fn reached(program: &Program) -> BTreeSet<EdgeId> {
         }
     }
     edges
-}
-
-/// For each node of a program where all runs of its function come next that go on from there.
-struct Postdominators {
-    /// The immediate postdominator, none where the function ends or runs go on for ever.
-    next: Vec<Option<NodeId>>,
-    /// The branches that decide whether a node is visited.
-    deciding: Vec<Vec<NodeId>>,
-    /// Nodes from which no other way leads on, but that of the function's end: one of each such cycle.
-    last: Vec<NodeId>,
-}
-
-impl Postdominators {
-    /// Cooper, Harvey, Kennedy, *A Simple, Fast Dominance Algorithm*, 2001, on the reversed graph of each function.
-    fn new(program: &Program) -> Self {
-        let count = program.nodes.len();
-        let successor = |node: usize, at: usize| Some(program.edge(*program.nodes[node].leaving.get(at)?).dst.index());
-        let component = components(count, successor);
-        let leaves = |node: NodeId| {
-            let edges = program.node(node).leaving.iter();
-            edges.map(|&id| program.edge(id).dst).any(|to| component[to.index()] != component[node.index()])
-        };
-        let open = program.node_ids().filter(|&node| leaves(node)).map(|node| component[node.index()]);
-        let mut passed: FxHashSet<u32> = open.collect();
-        let exits: FxHashSet<NodeId> = program.funcs.iter().filter_map(|func| Some(func.body?.exit)).collect();
-        let mut ends = vec![false; count];
-        let mut last = Vec::new();
-        // The first node of a cycle in reverse post-order is the head of its loop.
-        let mut order: Vec<NodeId> = program.node_ids().collect();
-        order.sort_by_key(|&node| program.node(node).rpo);
-        for node in order {
-            if passed.insert(component[node.index()]) {
-                ends[node.index()] = true;
-                if !exits.contains(&node) {
-                    last.push(node);
-                }
-            }
-        }
-        // Numbers in a post-order of the reversed graph; the one end of everything is `count`, the greatest of them.
-        let entering = |node: usize, at: usize| {
-            if node == count {
-                return None;
-            }
-            Some(program.edge(*program.nodes[node].entering.get(at)?).src.index())
-        };
-        let mut number = vec![usize::MAX; count + 1];
-        let mut postorder = Vec::with_capacity(count + 1);
-        let mut seen = vec![false; count];
-        for root in (0..count).filter(|&node| ends[node]) {
-            if std::mem::replace(&mut seen[root], true) {
-                continue;
-            }
-            let mut work = vec![(root, 0)];
-            while let Some((node, at)) = work.pop() {
-                if let Some(from) = entering(node, at) {
-                    work.push((node, at + 1));
-                    if !std::mem::replace(&mut seen[from], true) {
-                        work.push((from, 0));
-                    }
-                } else {
-                    number[node] = postorder.len();
-                    postorder.push(node);
-                }
-            }
-        }
-        number[count] = postorder.len();
-        let mut above = vec![usize::MAX; count + 1];
-        above[count] = count;
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for &node in postorder.iter().rev() {
-                let mut common = if ends[node] { count } else { usize::MAX };
-                for &id in &program.nodes[node].leaving {
-                    let to = program.edge(id).dst.index();
-                    if above[to] == usize::MAX {
-                        continue;
-                    }
-                    common = if common == usize::MAX { to } else { meet(&number, &above, common, to) };
-                }
-                if above[node] != common {
-                    above[node] = common;
-                    changed = true;
-                }
-            }
-        }
-        let mut deciding = vec![Vec::new(); count];
-        for node in program.node_ids().filter(|&node| program.node(node).leaving.len() == 2) {
-            for &id in &program.node(node).leaving {
-                let mut at = program.edge(id).dst.index();
-                while at != above[node.index()] && at != count {
-                    if deciding[at].last() != Some(&node) {
-                        deciding[at].push(node);
-                    }
-                    at = above[at];
-                }
-            }
-        }
-        let next = above[..count].iter().map(|&at| (at < count).then(|| NodeId::new(at))).collect();
-        Postdominators { next, deciding, last }
-    }
-}
-
-/// The nearest node that is above both in the tree.
-fn meet(number: &[usize], above: &[usize], one: usize, other: usize) -> usize {
-    let (mut one, mut other) = (one, other);
-    while one != other {
-        if number[one] < number[other] {
-            one = above[one];
-        } else {
-            other = above[other];
-        }
-    }
-    one
 }
 
 /// What has influence on targets.

@@ -240,25 +240,23 @@ pub(crate) fn answer(
         })
     };
     let Some(slice) = sliced(program, &targets, config, &plan) else { return run(program) };
+    let logged = |text: String| format!("{:9.3} s  {text} (Slice, INFO)", limits.elapsed().as_secs_f64());
+    let mut log =
+        vec![logged(format!("The slice leaves out {} branches and {} other steps", slice.branches, slice.steps))];
     let mut answer = run(&slice.program)?;
-    let (branches, steps) = (slice.branches, slice.steps);
-    answer.log.insert(
-        0,
-        format!("    0.000 s  The slice leaves out {branches} branches and {steps} other steps (Slice, INFO)"),
-    );
+    log.append(&mut answer.log);
     let agrees = |invariants: Arc<Invariants>| Arc::new(invariants.about(|node, var| slice.agrees(node, var)));
     answer.invariants = answer.invariants.map(agrees);
-    let Verdict::False(found) = answer.outcome.verdict() else { return Ok(answer) };
+    let Verdict::False(found) = answer.outcome.verdict() else { return Ok(Answer { log, ..answer }) };
     let cx = Cx::new(Box::new(limits.clone()), cancel.clone());
     let time = limits.remaining().map_or(CARRYING, |left| left / 4);
     let carry_over = CarryOver { from: &slice.program, run: found, to: program, targets: &targets };
     if let Ok(Some(found)) = carry_over.of_slice(&cx.share(time)) {
         let assurance = answer.outcome.assurance().clone();
-        answer.outcome = Outcome::conclude(Verdict::False(found), assurance, program.assumptions.clone());
-        return Ok(answer);
+        let outcome = Outcome::conclude(Verdict::False(found), assurance, program.assumptions.clone());
+        return Ok(Answer { outcome, log, ..answer });
     }
-    let mut log = answer.log;
-    log.push("           The program itself has no such run that was found (Slice, INFO)".to_string());
+    log.push(logged("No run of the program itself was found with these inputs; the stages run on it".to_string()));
     let mut answer = run(program)?;
     log.append(&mut answer.log);
     Ok(Answer { log, ..answer })
