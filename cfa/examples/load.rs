@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Loads C files or task definitions (`.yml`) and prints for each whether it loads, whether the part that is reachable
 //! from the entry has unsupported edges, and how long it took. `--dump` prints the automata, `--dot` their graphs.
-//! `--slice` prints what a slice for the usual errors leaves out. `--quick` only loads, to measure how long that takes. `--set FILE` reads a list of task definitions, relative to the
-//! folder of the list.
+//! `--slice` prints what a slice for the usual errors leaves out. `--quick` only loads, to measure how long that takes.
+//! `--set FILE` reads a list of task definitions, relative to the folder of the list.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;

@@ -203,7 +203,7 @@ fn contains(words: &[u64], bit: usize) -> bool {
 }
 
 /// All nodes that are reached from one, itself included.
-fn reached(from: NodeId, next: impl Fn(NodeId, &mut Vec<NodeId>)) -> FxHashSet<NodeId> {
+pub(crate) fn reached(from: NodeId, next: impl Fn(NodeId, &mut Vec<NodeId>)) -> FxHashSet<NodeId> {
     let mut seen = FxHashSet::from_iter([from]);
     let (mut waiting, mut found) = (vec![from], Vec::new());
     while let Some(node) = waiting.pop() {

@@ -17,27 +17,36 @@ impl Program {
     /// The program in which only the given edges can be taken.
     pub fn path_program(&self, edges: &BTreeSet<EdgeId>) -> Program {
         let mut program = self.clone();
+        program.cut(edges);
+        program.loops = Loops::find(&program);
+        program
+    }
+
+    /// Only the given edges can be taken any more; the loops are to be found anew.
+    pub(crate) fn cut(&mut self, edges: &BTreeSet<EdgeId>) {
         let mut ends: BTreeMap<FuncId, NodeId> = BTreeMap::new();
         for id in self.edge_ids().filter(|id| !edges.contains(id)) {
-            let (src, dst) = (self.edge(id).src, self.edge(id).dst);
-            let func = self.node(src).func;
-            let nodes = &mut program.nodes;
+            let func = self.node(self.edge(id).src).func;
+            let nodes = &mut self.nodes;
             let end = *ends.entry(func).or_insert_with(|| {
-                let rpo = u32::try_from(self.nodes.len()).expect("fewer than 2^32 nodes");
+                let rpo = u32::try_from(nodes.len()).expect("fewer than 2^32 nodes");
                 nodes.push(Node { func, rpo, leaving: Vec::new(), entering: Vec::new() });
                 NodeId::new(nodes.len() - 1)
             });
-            nodes[dst.index()].entering.retain(|entering| *entering != id);
-            nodes[end.index()].entering.push(id);
-            let edge = &mut program.edges[id.index()];
-            edge.dst = end;
+            self.redirect(id, end);
+            let edge = &mut self.edges[id.index()];
             // The two sides of a branch stay complementary.
             if !matches!(edge.op, Op::Assume { .. }) {
                 edge.op = Op::Skip;
             }
         }
-        program.loops = Loops::find(&program);
-        program
+    }
+
+    /// An edge arrives elsewhere.
+    pub(crate) fn redirect(&mut self, id: EdgeId, to: NodeId) {
+        let from = std::mem::replace(&mut self.edges[id.index()].dst, to);
+        self.nodes[from.index()].entering.retain(|entering| *entering != id);
+        self.nodes[to.index()].entering.push(id);
     }
 }
 

@@ -12,7 +12,9 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ids::{EdgeId, FuncId, NodeId, RegionId, VarId};
-use crate::ir::{Op, Scope};
+use crate::ir::{Edge, Op, Scope};
+use crate::liveness::reached;
+use crate::loops::Loops;
 use crate::postdominators::Postdominators;
 use crate::program::Program;
 
@@ -41,29 +43,26 @@ impl Program {
     /// The slice for some targets.
     pub fn slice(&self, targets: &BTreeSet<NodeId>) -> Slice {
         let leading = self.leading_to(targets);
-        let mut edges = reached(self);
-        edges.retain(|&id| leading.contains(&self.edge(id).src));
-        let mut program = self.path_program(&edges);
+        let mut program = self.clone();
+        let mut taken = self.taken();
+        taken.retain(|&id| leading.contains(&self.edge(id).src));
+        program.cut(&taken);
         let postdominators = Postdominators::new(&program);
         let mut relevant = Relevance::new(&program, &postdominators);
         relevant.close(targets);
         let Relevance { nodes, edges, results, globals, locals, .. } = relevant;
         let (mut branches, mut steps) = (0, 0);
         for id in self.edge_ids() {
-            let edge = program.edge(id).clone();
-            match edge.op {
-                Op::Assume { .. } if nodes[edge.src.index()] => {}
+            let (src, op) = (program.edge(id).src, program.edge(id).op.clone());
+            match op {
+                Op::Assume { .. } if nodes[src.index()] => {}
                 Op::Assume { truth, .. } => {
                     // One of the two can be taken.
                     branches += usize::from(truth);
                     let always = program.exprs.truth_const(true);
-                    let next = postdominators.next[edge.src.index()];
-                    let next = next.expect("who decides how a run goes on for good has influence");
-                    program.nodes[edge.dst.index()].entering.retain(|entering| *entering != id);
-                    program.nodes[next.index()].entering.push(id);
-                    let edge = &mut program.edges[id.index()];
-                    edge.dst = next;
-                    edge.op = Op::Assume { cond: always, truth };
+                    let next = postdominators.next[src.index()];
+                    program.redirect(id, next.expect("who decides how a run goes on for good has influence"));
+                    program.edges[id.index()].op = Op::Assume { cond: always, truth };
                 }
                 Op::Call { callee, args, result } if edges[id.index()] => {
                     let function = self.func(callee);
@@ -84,36 +83,28 @@ impl Program {
                 }
             }
         }
-        let reached = reached(&program);
-        Slice { program: Arc::new(program.path_program(&reached)), branches, steps, globals, locals }
+        program.cut(&program.taken());
+        program.loops = Loops::find(&program);
+        Slice { program: Arc::new(program), branches, steps, globals, locals }
     }
-}
 
-/// The edges of the program whose sources a run can be at, whatever the data.
-fn reached(program: &Program) -> BTreeSet<EdgeId> {
-    let mut found = BTreeSet::from([program.entry]);
-    let mut open = vec![program.entry];
-    let mut edges = BTreeSet::new();
-    while let Some(node) = open.pop() {
-        for &id in &program.node(node).leaving {
-            edges.insert(id);
-            let edge = program.edge(id);
-            let never = |cond| program.exprs.as_const(cond).map(|value| value != 0);
-            if matches!(edge.op, Op::Assume { cond, truth } if never(cond).is_some_and(|value| value != truth)) {
-                continue;
-            }
-            let entry = match edge.op {
-                Op::Call { callee, .. } => program.func(callee).body.map(|body| body.entry),
-                _ => None,
-            };
-            for next in [Some(edge.dst), entry].into_iter().flatten() {
-                if found.insert(next) {
-                    open.push(next);
+    /// The edges that a run can take as far as constant conditions tell, and those beside them.
+    fn taken(&self) -> BTreeSet<EdgeId> {
+        let is_never = |edge: &Edge| match edge.op {
+            Op::Assume { cond, truth } => self.exprs.as_const(cond).is_some_and(|value| (value != 0) != truth),
+            _ => false,
+        };
+        let nodes = reached(self.entry, |node, found| {
+            let edges = self.node(node).leaving.iter().map(|&id| self.edge(id));
+            for edge in edges.filter(|edge| !is_never(edge)) {
+                found.push(edge.dst);
+                if let Op::Call { callee, .. } = edge.op {
+                    found.extend(self.func(callee).body.map(|body| body.entry));
                 }
             }
-        }
+        });
+        nodes.iter().flat_map(|&node| self.node(node).leaving.iter().copied()).collect()
     }
-    edges
 }
 
 /// What has influence on targets.

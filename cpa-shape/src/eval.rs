@@ -308,12 +308,8 @@ impl Eval<'_> {
                 (self.is_inside(pointer) && elsewhere).then_some(false)
             }
             (Value::Unknown(left), Value::Unknown(right)) if left == right => Some(true),
-            (Value::Unknown(_), Value::Unknown(_)) if self.graph.differ(left, right) => Some(false),
             (Value::Unknown(_), Value::Pointer(_)) | (Value::Pointer(_), Value::Unknown(_)) => None,
-            (Value::Unknown(_), _) | (_, Value::Unknown(_)) => {
-                let (left, right) = (self.range(&Computed::Value(left)), self.range(&Computed::Value(right)));
-                decided(CmpOp::Eq, &left, &right)
-            }
+            (Value::Unknown(_), _) | (_, Value::Unknown(_)) => self.graph.differ(left, right).then_some(false),
         }
     }
 
